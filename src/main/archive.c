@@ -12,8 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/diag.h"
 #include "base/file.h"
-#include "main_priv.h"
+#include "dump_priv.h"
 
 #define BLOCK 512
 
@@ -104,7 +105,8 @@ bool libraries_archive(const char *program, const char *path)
 	struct archive a = { .out = fd < 0 ? NULL : fdopen(fd, "w") };
 
 	if (!a.out) {
-		MAIN_ALERT("Cannot create output file to dump dependencies: %s.", strerror(errno));
+		diag_say(DIAG_ALERT, "Cannot create output file to dump dependencies: %s.",
+			 strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -114,6 +116,6 @@ bool libraries_archive(const char *program, const char *path)
 	a.failed |= fwrite(end, sizeof(end), 1, a.out) != 1;
 	a.failed |= fclose(a.out) != 0;
 	if (a.failed)
-		MAIN_ALERT("Cannot write the dependencies to '%s'.", path);
+		diag_say(DIAG_ALERT, "Cannot write the dependencies to '%s'.", path);
 	return !a.failed;
 }

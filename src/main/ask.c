@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ask.c - --ask: a client of the Runtime API, for health checks where no other tool is at hand */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "main_priv.h"
+#include "base/diag.h"
+#include "options_priv.h"
 
 #define PATIENCE_S 3
 
@@ -40,7 +42,7 @@ int ask_run(const char *path, const char *command, FILE *out)
 	int fd = connect_to(path);
 
 	if (fd < 0) {
-		MAIN_ALERT("Cannot connect to '%s': %s.", path, strerror(errno));
+		diag_say(DIAG_ALERT, "Cannot connect to '%s': %s.", path, strerror(errno));
 		return 1;
 	}
 	if (send(fd, command, strlen(command), MSG_NOSIGNAL) >= 0 &&
@@ -53,6 +55,6 @@ int ask_run(const char *path, const char *command, FILE *out)
 	close(fd);
 	if (got == 0 && total)
 		return 0;
-	MAIN_ALERT("'%s' does not answer.", path);
+	diag_say(DIAG_ALERT, "'%s' does not answer.", path);
 	return 1;
 }

@@ -7,11 +7,14 @@
  * read.
  * -dD uses the same rows to tell where a default is not the one of 3.2.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/diag.h"
 #include "compat_priv.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "options_priv.h"
 
 /* What -dD compares with: the version of long-term support before this one. */
 #define COMPAT_DIAG 302

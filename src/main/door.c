@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -13,7 +14,8 @@
 #include "net/handoff.h"
 #include "net/socket.h"
 #include "door_priv.h"
-#include "main_priv.h"
+#include "mode_priv.h"
+#include "process_priv.h"
 
 #define LIST_MAX ((size_t)64 << 20)
 

@@ -3,11 +3,12 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "ctl/ctl.h"
 #include "expr/expr.h"
-#include "main_priv.h"
+#include "dump_priv.h"
 #include "stream/filter.h"
 #include "stream/service.h"
 

@@ -7,7 +7,8 @@
 #include <unistd.h>
 #include "base/strbuf.h"
 #include "expr/logformat.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "options_priv.h"
 
 /* What `option httplog` and its kin write, for formats that add to it. */
 static const struct {

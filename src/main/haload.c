@@ -5,13 +5,16 @@
  *
  * Options are those that users of h1load know.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/diag.h"
 #include "base/num.h"
+#include "base/strbuf.h"
 #include "codec/uri.h"
 #include "ext/load.h"
-#include "main_priv.h"
+#include "options_priv.h"
 
 #define FIELDS_MAX 64
 
@@ -168,7 +171,8 @@ static bool make_configuration(struct haload *h)
 
 	if (!uri_parse(slice_of(p->url), false, &uri) || !uri.host.len || has_quote(uri.host) ||
 	    (!slice_eq(uri.scheme, SLICE("http")) && !slice_eq(uri.scheme, SLICE("https")))) {
-		MAIN_ALERT("haload: '%s' is no URL: http[s]://<host>[:<port>]/<path>", p->url);
+		diag_say(DIAG_ALERT, "haload: '%s' is no URL: http[s]://<host>[:<port>]/<path>",
+			 p->url);
 		return false;
 	}
 	tls = slice_eq(uri.scheme, SLICE("https"));

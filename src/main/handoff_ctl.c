@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* handoff_ctl.c - edge file: _getsocks, by which a new process gets our listening sockets */
 #include <stdlib.h>
+#include "base/diag.h"
 #include "ctl/ctl.h"
 #include "front/listen.h"
 #include "net/handoff.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "mode_priv.h"
 
 static enum ctl_step get_sockets(struct ctl_request *rq)
 {

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/diag.h"
 #include "base/num.h"
+#include "base/strbuf.h"
 #include "tls/tls.h"
-#include "main_priv.h"
+#include "options_priv.h"
 
 #define BINDS_MAX 32
 #define WORDS_MAX 16
@@ -94,7 +96,7 @@ static bool make_cert(struct haterm *h)
 	strbuf_init(&pem);
 	good = tls_self_signed("haterm", &pem);
 	if (!good)
-		MAIN_ALERT("haterm: cannot make a certificate: no TLS in this program?");
+		diag_say(DIAG_ALERT, "haterm: cannot make a certificate: no TLS in this program?");
 	good = good && memory_file(strbuf_slice(&pem), "haterm.pem", h->cert_path,
 				   sizeof(h->cert_path));
 	h->cert = h->cert_path;
@@ -117,8 +119,9 @@ static bool make_configuration(struct haterm *h)
 	for (unsigned i = 0; good && i < h->bind_count; i++) {
 		good = put_binds(&text, h, h->binds[i]);
 		if (!good)
-			MAIN_ALERT("haterm: '%s' is no address: [<ip>]:<port>[:<TLS port>]",
-				   h->binds[i]);
+			diag_say(DIAG_ALERT, "haterm: '%s' is no address: [<ip>]:<port>[:<TLS "
+				 "port>]",
+				 h->binds[i]);
 	}
 	strbuf_add_str(&text, "\thttp-request use-service haterm direct\n");
 	good = good && !text.overflow &&

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* help.c - --help-keyword: what the tables of the modules tell of a word; --explain */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/diag.h"
 #include "traffic/explain.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "generation_priv.h"
+#include "options_priv.h"
 
 enum column { KIND, NAME, SYNTAX, WHERE, NOTES, HELP, HINT, COLUMNS };
 
@@ -115,7 +119,7 @@ bool request_explain(struct config *cfg, const struct main_options *o)
 	bool good;
 
 	if (o->explain.src && !addr_parse_ip(slice_of(o->explain.src), 0, &rq.src)) {
-		MAIN_ALERT("--src : '%s' is not an address.", o->explain.src);
+		diag_say(DIAG_ALERT, "--src : '%s' is not an address.", o->explain.src);
 		return false;
 	}
 	diag_list_init(&diags);
@@ -126,6 +130,6 @@ bool request_explain(struct config *cfg, const struct main_options *o)
 		return false;
 	good = explain(cfg, &rq, stdout, &error);
 	if (!good)
-		MAIN_ALERT("--explain : %s.", error);
+		diag_say(DIAG_ALERT, "--explain : %s.", error);
 	return good;
 }

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/diag.h"
+#include "base/strbuf.h"
 #include "master_priv.h"
+#include "mode_priv.h"
 
 /* Of a worker's answer: it faces the network, and might say more than there is room for. */
 #define ANSWER_MAX ((size_t)16 << 20)

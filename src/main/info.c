@@ -3,6 +3,7 @@
  *
  * info_collect() fills one value per field of info_fields.h; the printers walk that table.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +28,10 @@
 #include "stream/process.h"
 #include "tls/tls.h"
 #include "info_fields.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "generation_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 enum info_type { INFO_U32, INFO_U64, INFO_STR };
 

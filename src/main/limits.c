@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+#include "base/diag.h"
 #include "core/fd.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -15,7 +16,9 @@
 #include "net/pipe.h"
 #include "proxy/proxy.h"
 #include "stream/process.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "options_priv.h"
+#include "settings_priv.h"
 
 /* Descriptors of each thread (poller, wake-up, log sockets) and of the process: the
  * reference's figures.
@@ -78,8 +81,9 @@ static bool raise_limit(const struct main_options *o, const struct main_settings
 			 o->program, (long long)wanted, (long long)limit->rlim_cur);
 		return true;
 	}
-	MAIN_ALERT("[%s.main()] Cannot raise FD limit to %lld, limit is %lld.", o->program,
-		   (long long)wanted, (long long)limit->rlim_cur);
+	diag_say(DIAG_ALERT, "[%s.main()] Cannot raise FD limit to %lld, limit is %lld.",
+		 o->program,
+		 (long long)wanted, (long long)limit->rlim_cur);
 	return false;
 }
 
@@ -142,8 +146,9 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
-		MAIN_ALERT("[%s.main()] Cannot read the limit of descriptors: %s.", o->program,
-			   strerror(errno));
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot read the limit of descriptors: %s.",
+			 o->program,
+			 strerror(errno));
 		return false;
 	}
 	ceiling = descriptor_ceiling(set, &limit);
@@ -166,7 +171,8 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	stream_set_idle_descriptors(percent_of(usable_descriptors(l), set->idle.low_percent),
 				    percent_of(usable_descriptors(l), set->idle.high_percent));
 	if (!fd_init(usable_descriptors(l) + 64)) {
-		MAIN_ALERT("[%s.main()] out of memory for the table of descriptors.", o->program);
+		diag_say(DIAG_ALERT, "[%s.main()] out of memory for the table of descriptors.",
+			 o->program);
 		return false;
 	}
 	return true;

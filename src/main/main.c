@@ -5,10 +5,14 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "conf/conf.h"
 #include "core/fd.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -22,7 +26,12 @@
 #include "stream/filter.h"
 #include "stream/rule.h"
 #include "stream/service.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "generation_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 uint64_t main_start_ns, main_ready_ns;
 
@@ -40,13 +49,14 @@ static bool modules_register(void)
 	    !expr_register(main_modules) || !rules_register(main_modules) ||
 	    !services_register(main_modules) || !filters_register(main_modules) ||
 	    !muxes_register(main_modules)) {
-		MAIN_ALERT("out of memory while registering keywords.");
+		diag_say(DIAG_ALERT, "out of memory while registering keywords.");
 		return false;
 	}
 	trace_register(main_modules);
 	for (const struct module *const *m = main_modules; *m; m++) {
 		if ((*m)->init && !(*m)->init()) {
-			MAIN_ALERT("module '%s' cannot start: out of memory.", (*m)->name);
+			diag_say(DIAG_ALERT, "module '%s' cannot start: out of memory.",
+				 (*m)->name);
 			return false;
 		}
 	}
@@ -144,8 +154,9 @@ static bool may_live(struct config *cfg, const struct main_options *o)
 		return false;
 	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0 || load_is_planned())
 		return true;
-	MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
-		   "Exiting.", o->program);
+	diag_say(DIAG_ALERT, "[%s.main()] No enabled listener found (check for 'bind' "
+		 "directives) ! "
+		 "Exiting.", o->program);
 	return false;
 }
 
@@ -163,8 +174,9 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 		return false;
 	}
 	if (!generation_start(main_modules, cfg, o)) {
-		MAIN_ALERT("[%s.main()] Some protocols failed to start their listeners! Exiting.",
-			   o->program);
+		diag_say(DIAG_ALERT, "[%s.main()] Some protocols failed to start their "
+			 "listeners! Exiting.",
+			 o->program);
 		return false;
 	}
 	sockets_forget();
@@ -179,7 +191,8 @@ static int run(const struct main_options *o)
 	pool_trim_shared(); /* what reading the files left behind */
 	main_ready_ns = clock_read_ns();
 	if (!thread_run_all(main_modules)) {
-		MAIN_ALERT("[%s.main()] Cannot start the threads: out of resources.", o->program);
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot start the threads: out of resources.",
+			 o->program);
 		return STATUS_ERROR;
 	}
 	if (load_is_planned() && !load_finish())
@@ -250,7 +263,7 @@ static bool enter_folder(const char *folder)
 	master_note_folder();
 	if (chdir(folder) == 0)
 		return true;
-	MAIN_ALERT("Could not change to directory %s : %s", folder, strerror(errno));
+	diag_say(DIAG_ALERT, "Could not change to directory %s : %s", folder, strerror(errno));
 	return false;
 }
 
@@ -279,7 +292,7 @@ static int serve(const struct main_options *o, char **argv)
 	}
 	/* what the file has set is for programs that are run and for `show env`, too */
 	if (!conf_env_apply(cfg))
-		MAIN_ALERT("[%s.main()] No memory for the environment.", o->program);
+		diag_say(DIAG_ALERT, "[%s.main()] No memory for the environment.", o->program);
 	status = go_live(cfg, o) ? run(o) : STATUS_ERROR;
 	reload_fini();
 	generation_end();
@@ -327,7 +340,7 @@ int main(int argc, char **argv)
 	} else if (parsed == OPTIONS_OK) {
 		version_publish_facts();
 		if (!environment_publish(&o)) {
-			MAIN_ALERT("out of memory for the environment.");
+			diag_say(DIAG_ALERT, "out of memory for the environment.");
 		} else if (modules_register()) {
 			status = traces_begin(&o) ? answer_at_once(&o) : STATUS_ERROR;
 			if (status < 0 && !o.source_count) {

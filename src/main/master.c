@@ -13,8 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "base/strbuf.h"
 #include "net/descriptors.h"
+#include "dump_priv.h"
 #include "master_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 #define FDS_MAX 512
 
@@ -248,7 +256,7 @@ static void become_worker(int channel, int donor)
 
 static bool cannot_start(const char *what)
 {
-	MAIN_ALERT("[%s.main()] %s", master.options->program, what);
+	diag_say(DIAG_ALERT, "[%s.main()] %s", master.options->program, what);
 	return false;
 }
 
@@ -563,7 +571,7 @@ static bool first_start(const struct main_settings *set)
 	for (const char *const *s = master.options->master.sockets; *s; s++) {
 		if (master_open_socket(*s))
 			continue;
-		MAIN_ALERT("Can't create the master's CLI.");
+		diag_say(DIAG_ALERT, "Can't create the master's CLI.");
 		return false;
 	}
 	master.pid_fd = process_open_pid_file(set, master.options, &failed);
@@ -605,7 +613,8 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 	master.kept.status.pid = getpid();
 	prctl(PR_SET_NAME, "haproxy", 0, 0, 0);
 	if (master.kept.home < 0 || !watch_signals()) {
-		MAIN_ALERT("[%s.main()] Cannot watch signals: %s.", o->program, strerror(errno));
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot watch signals: %s.", o->program,
+			 strerror(errno));
 		return false;
 	}
 	retire_excess();

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/list.h"
+#include "base/strbuf.h"
 #include "master_cli_priv.h"
 #include "master_priv.h"
 

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* master_ctl.c - edge file: the commands of the master's socket */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "base/list.h"
+#include "base/strbuf.h"
+#include "ctl/ctl.h"
+#include "dump_priv.h"
 #include "master_priv.h"
+#include "mode_priv.h"
 
 /* "0d00h02m07s" */
 static void put_uptime(struct strbuf *out, int64_t since_s)

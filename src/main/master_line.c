@@ -12,12 +12,16 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/list.h"
+#include "base/strbuf.h"
+#include "ctl/ctl.h"
 #include "master_cli_priv.h"
 #include "master_priv.h"
 

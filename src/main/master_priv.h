@@ -24,7 +24,7 @@
 #include "base/list.h"
 #include "base/strbuf.h"
 #include "ctl/ctl.h"
-#include "main_priv.h"
+#include "mode_priv.h"
 
 /* A worker, current or leaving. */
 struct worker_process {

@@ -3,8 +3,12 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/diag.h"
 #include "base/strbuf.h"
+#include "conf/conf.h"
+#include "generation_priv.h"
 #include "master_priv.h"
+#include "mode_priv.h"
 
 #define LISTENERS_MAX 16
 
@@ -77,7 +81,8 @@ bool master_open_socket(const char *text)
 
 		good = fd >= 0 && master_socket_listen(fd, level);
 		if (!good)
-			MAIN_ALERT("[%s] : %s", text, fd < 0 ? error : "out of resources");
+			diag_say(DIAG_ALERT, "[%s] : %s", text, fd < 0 ? error : "out of "
+				 "resources");
 	}
 	config_drop(&cfg);
 	return good && count;

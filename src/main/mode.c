@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/diag.h"
 #include "base/strbuf.h"
+#include "conf/conf.h"
 #include "front/listen.h"
 #include "net/handoff.h"
 #include "master_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 #define FIRST_ACTIVATED 3 /* where the service manager puts its sockets */
 
@@ -43,7 +49,7 @@ bool mode_take_sockets(const struct main_options *o)
 	}
 	diag_say(DIAG_WARNING, "Failed to connect to the old process socket '%s' : %s",
 		 o->old.donor, error);
-	MAIN_ALERT("Failed to get the sockets from the old process!");
+	diag_say(DIAG_ALERT, "Failed to get the sockets from the old process!");
 	return false;
 }
 
@@ -64,7 +70,7 @@ bool mode_enter(const struct main_options *o, char **argv, int *status)
 
 	cfg = config_new();
 	if (!cfg) {
-		MAIN_ALERT("out of memory for the configuration.");
+		diag_say(DIAG_ALERT, "out of memory for the configuration.");
 		*status = 1;
 		return false;
 	}

@@ -4,7 +4,7 @@
  * A new module is one line here. Its descriptor is the one symbol that its edge file exports.
  */
 #include "expr/modules.h"
-#include "main_priv.h"
+#include "options_priv.h"
 
 #define MODULES(X) \
 	/* 1 conf, ctl */ \

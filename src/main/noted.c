@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "base/door.h"
 #include "door_priv.h"
-#include "main_priv.h"
 
 static struct {
 	char **named;         /* a text for each question; sorted once all is read */

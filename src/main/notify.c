@@ -6,6 +6,7 @@
  */
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "main_priv.h"
+#include "mode_priv.h"
 
 static struct {
 	bool read;                   /* the environment was looked at */

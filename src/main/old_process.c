@@ -12,7 +12,9 @@
 #include "core/fd.h"
 #include "core/thread.h"
 #include "front/listen.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
 
 static struct {
 	int *fds; /* owned: one for each process, -1: it is not watched */

@@ -2,11 +2,14 @@
 /* options.c - the command line */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/diag.h"
 #include "base/slice.h"
 #include "core/pool.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "options_priv.h"
 
 /* How far we are in argv. */
 struct args {
@@ -108,8 +111,8 @@ static bool take_number(struct args *a, int64_t *out)
 	errno = 0;
 	*out = strtoll(word, &end, 10);
 	if (errno || !*word || *end || *out < 0 || *out > INT32_MAX) {
-		MAIN_ALERT("'%s' is not a number that option '%s' can use.", word,
-			   a->argv[a->at - 1]);
+		diag_say(DIAG_ALERT, "'%s' is not a number that option '%s' can use.", word,
+			 a->argv[a->at - 1]);
 		return false;
 	}
 	return true;
@@ -117,7 +120,7 @@ static bool take_number(struct args *a, int64_t *out)
 
 static bool refuse(const char *option, const char *why)
 {
-	MAIN_ALERT("option '%s' is not supported by this version: %s.", option, why);
+	diag_say(DIAG_ALERT, "option '%s' is not supported by this version: %s.", option, why);
 	return false;
 }
 
@@ -133,7 +136,7 @@ static bool take_pids(struct args *a, int sig)
 		long pid = strtol(a->argv[++a->at], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX) {
-			MAIN_ALERT("'%s' is not the id of a process.", a->argv[a->at]);
+			diag_say(DIAG_ALERT, "'%s' is not the id of a process.", a->argv[a->at]);
 			return false;
 		}
 		o->old.pids[o->old.pid_count++] = (pid_t)pid;
@@ -270,7 +273,8 @@ static enum options_result take_compat(struct args *a)
 	a->o->compat_version = compat_version(text);
 	if (a->o->compat_version)
 		return OPTIONS_OK;
-	MAIN_ALERT("'%s' is not a version that --compat can compare with: 2.0 to 3.3.", text);
+	diag_say(DIAG_ALERT, "'%s' is not a version that --compat can compare with: 2.0 to 3.3.",
+		 text);
 	return OPTIONS_ERROR;
 }
 
@@ -323,7 +327,7 @@ static enum options_result take_option(struct args *a, const char *word)
 		a->o->archive = word + 3;
 		if (*a->o->archive)
 			return OPTIONS_OK;
-		MAIN_ALERT("-dA: missing output file name");
+		diag_say(DIAG_ALERT, "-dA: missing output file name");
 		return OPTIONS_ERROR;
 	}
 	if (starts_with(word, "-dK")) {
@@ -347,7 +351,7 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->master.sockets = calloc((size_t)argc + 1, sizeof(*o->master.sockets));
 	o->explain.headers = calloc((size_t)argc + 1, sizeof(*o->explain.headers));
 	if (!o->sources || !o->old.pids || !o->master.sockets || !o->explain.headers) {
-		MAIN_ALERT("out of memory while reading the command line.");
+		diag_say(DIAG_ALERT, "out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}
 	for (a.at = 1; a.at < argc && r == OPTIONS_OK; a.at++) {
@@ -363,8 +367,9 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	}
 	o->master.wanted |= o->master.notifies;
 	if (r == OPTIONS_OK && o->master.socket_count && !o->master.wanted) {
-		MAIN_ALERT("a master CLI socket was defined, but master-worker mode (-W) is not "
-			   "enabled.");
+		diag_say(DIAG_ALERT, "a master CLI socket was defined, but master-worker mode "
+			 "(-W) is not "
+			 "enabled.");
 		r = OPTIONS_ERROR;
 	}
 	o->foreground |= o->debug;

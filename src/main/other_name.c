@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* other_name.c - the program called by another name is another tool */
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "main_priv.h"
+#include "base/diag.h"
+#include "options_priv.h"
 
 bool other_name_enter(int *argc, char ***argv, int *status)
 {
@@ -24,7 +26,7 @@ bool memory_file(struct slice text, const char *name, char *path, size_t size)
 	int fd = memfd_create(name, MFD_CLOEXEC);
 
 	if (fd < 0 || write(fd, text.ptr, text.len) != (ssize_t)text.len) {
-		MAIN_ALERT("%s: cannot make a file in memory.", name);
+		diag_say(DIAG_ALERT, "%s: cannot make a file in memory.", name);
 		return false;
 	}
 	snprintf(path, size, "/proc/self/fd/%d", fd);

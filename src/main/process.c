@@ -4,16 +4,21 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/diag.h"
 #include "base/file.h"
 #include "check/run.h"
 #include "proxy/check.h"
 #include "ext/peers.h"
-#include "main_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 /* --- pid file -------------------------------------------------------------------------------- */
 
@@ -30,7 +35,7 @@ int process_open_pid_file(const struct main_settings *set, const struct main_opt
 		flags |= O_EXCL;
 	fd = file_open(path, flags, 0644);
 	if (fd < 0) {
-		MAIN_ALERT("[%s.main()] Cannot create pidfile %s", o->program, path);
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot create pidfile %s", o->program, path);
 		*failed = true;
 	}
 	return fd;
@@ -68,7 +73,7 @@ int process_go_background(const struct main_options *o)
 	pid_t pid = pipe2(ends, O_CLOEXEC) < 0 ? -1 : fork();
 
 	if (pid < 0) {
-		MAIN_ALERT("[%s.main()] Cannot fork.", o->program);
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot fork.", o->program);
 		return -1;
 	}
 	if (pid > 0) {
@@ -115,7 +120,7 @@ static bool change_root(const struct main_settings *set, const struct main_optio
 		return true;
 	if (chroot(set->rights.chroot_dir) == 0 && chdir("/") == 0)
 		return true;
-	MAIN_ALERT("[%s.main()] Cannot chroot(%s).", o->program, set->rights.chroot_dir);
+	diag_say(DIAG_ALERT, "[%s.main()] Cannot chroot(%s).", o->program, set->rights.chroot_dir);
 	return false;
 }
 
@@ -127,20 +132,21 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 				 "Using 'gid'/'group' without 'uid'/'user' is generally useless.",
 				 o->program);
 		if (setgid((gid_t)set->rights.gid) < 0) {
-			MAIN_ALERT("[%s.main()] Cannot set gid %d.", o->program, set->rights.gid);
+			diag_say(DIAG_ALERT, "[%s.main()] Cannot set gid %d.", o->program,
+				 set->rights.gid);
 			return false;
 		}
 	}
 	if (!rights_keep(set->rights.caps))
-		MAIN_ALERT("[%s.main()] Cannot keep capabilities (%s).", o->program,
-			   strerror(errno));
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot keep capabilities (%s).", o->program,
+			 strerror(errno));
 	if (set->rights.uid && setuid((uid_t)set->rights.uid) < 0) {
-		MAIN_ALERT("[%s.main()] Cannot set uid %d.", o->program, set->rights.uid);
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot set uid %d.", o->program, set->rights.uid);
 		return false;
 	}
 	if (!rights_restrict(set->rights.caps)) {
-		MAIN_ALERT("[%s.main()] Cannot keep the capabilities of 'setcap' (%s).",
-			   o->program, strerror(errno));
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot keep the capabilities of 'setcap' (%s).",
+			 o->program, strerror(errno));
 		return false;
 	}
 	if (set->rights.uid && !set->rights.gid && getgid() == 0)

@@ -10,12 +10,16 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "base/list.h"
+#include "base/strbuf.h"
 #include "ctl/ctl.h"
 #include "ext/compression.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "tls/tls.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "generation_priv.h"
+#include "process_priv.h"
 
 /* --- set rate-limit --------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
-#include "main_priv.h"
+#include "generation_priv.h"
 
 static enum expr_result fetch_stopping(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)

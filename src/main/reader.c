@@ -8,17 +8,24 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/diag.h"
 #include "base/door.h"
+#include "front/listen.h"
 #include "net/descriptors.h"
 #include "net/handoff.h"
 #include "door_priv.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 #define LINKS_MAX 40
 

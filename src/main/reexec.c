@@ -10,10 +10,14 @@
  * can open no descriptor goes on with the workers that it has.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/list.h"
+#include "base/strbuf.h"
 #include "master_priv.h"
+#include "mode_priv.h"
 
 #define STATE_VARIABLE "HAPROXY_PROCESSES"
 #define REEXEC_VARIABLE "HAPROXY_MWORKER_REEXEC"

@@ -20,8 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "base/diag.h"
+#include "base/list.h"
 #include "base/strbuf.h"
 #include "check/run.h"
+#include "conf/conf.h"
 #include "core/background.h"
 #include "core/mailbox.h"
 #include "core/task.h"
@@ -31,7 +34,11 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "stream/process.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 /* Somebody who waits for the end of a reload, on a thread of his own. */
 struct waiter {

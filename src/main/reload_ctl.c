@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/strbuf.h"
 #include "ctl/ctl.h"
-#include "main_priv.h"
+#include "generation_priv.h"
 
 /* A client that waits. It may leave before the end: then <session> is NULL. */
 struct asking {

@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include "core/spawn.h"
 #include "landlock.h"
-#include "main_priv.h"
+#include "process_priv.h"
 
 /* --- capabilities ----------------------------------------------------------------------------- */
 

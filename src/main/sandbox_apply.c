@@ -5,13 +5,18 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/un.h>
+#include "base/diag.h"
+#include "base/list.h"
 #include "net/netns.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "table/table.h"
 #include "tls/tls.h"
 #include "door_priv.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 #include "sandbox.h"
 
 /* Of sanitizers, where they are linked in: they do what the sandbox forbids. */
@@ -140,7 +145,8 @@ bool sandbox_apply(const struct config *cfg, const struct main_options *o)
 		noted_end();
 	prepared = false;
 	if (set->sandbox && o->may_fork) {
-		MAIN_ALERT("[%s.main()] 'sandbox on' and -dI exclude each other.", o->program);
+		diag_say(DIAG_ALERT, "[%s.main()] 'sandbox on' and -dI exclude each other.",
+			 o->program);
 		good = false;
 	}
 	/* in another root folder these names mean nothing */
@@ -163,6 +169,7 @@ bool sandbox_apply(const struct config *cfg, const struct main_options *o)
 			 "files are protected by 'chroot' and 'user' only.", o->program);
 	if (result != SANDBOX_FAILED)
 		return true;
-	MAIN_ALERT("[%s.main()] Cannot enter the sandbox (%s).", o->program, strerror(errno));
+	diag_say(DIAG_ALERT, "[%s.main()] Cannot enter the sandbox (%s).", o->program,
+		 strerror(errno));
 	return false;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sandbox_conf.c - edge file: sandbox, and what excludes it */
 #include <string.h>
+#include "base/diag.h"
 #include "check/run.h"
+#include "conf/conf.h"
 #include "proxy/check.h"
-#include "main_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 static bool parse_sandbox(struct conf_line *l)
 {

@@ -6,13 +6,16 @@
 #include <string.h>
 #include <sys/resource.h>
 #include "base/block.h"
+#include "base/diag.h"
+#include "conf/conf.h"
 #include "core/fd.h"
 #include "ctl/ctl.h"
 #include "front/listen.h"
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
 #include "stream/process.h"
-#include "main_priv.h"
+#include "options_priv.h"
+#include "settings_priv.h"
 
 static bool settings_init(void *data)
 {

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings_conf.c - edge file: the global keywords of this floor */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/diag.h"
 #include "base/door.h"
 #include "check/run.h"
+#include "conf/conf.h"
 #include "proxy/check.h"
 #include "ext/peers.h"
-#include "main_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 static bool parse_user(struct conf_line *l)
 {

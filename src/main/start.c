@@ -8,6 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "base/diag.h"
+#include "base/list.h"
+#include "conf/conf.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
@@ -16,7 +19,12 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
-#include "main_priv.h"
+#include "dump_priv.h"
+#include "generation_priv.h"
+#include "mode_priv.h"
+#include "options_priv.h"
+#include "process_priv.h"
+#include "settings_priv.h"
 
 /* How long to wait for old processes to leave their sockets. */
 #define TAKE_OVER_TRIES 200

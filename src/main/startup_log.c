@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/diag.h"
+#include "base/strbuf.h"
 #include "master_priv.h"
 
 #define LOG_SIZE 65536

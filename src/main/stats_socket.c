@@ -5,10 +5,16 @@
  * Runtime API.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/addr.h"
+#include "base/diag.h"
+#include "base/list.h"
+#include "base/strbuf.h"
+#include "conf/conf.h"
+#include "ctl/ctl.h"
 #include "front/listen.h"
 #include "net/ctl_socket.h"
 #include "net/handoff.h"
@@ -16,7 +22,8 @@
 #include "net/socket.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "settings_priv.h"
 
 #define BACKLOG 10
 

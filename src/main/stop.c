@@ -7,14 +7,17 @@
  * All of this runs on thread 0; sessions are asked on their own threads.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
+#include "base/diag.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/signal.h"
 #include "core/symbol.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "ctl/ctl.h"
 #include "ext/peers.h"
 #include "front/listen.h"
 #include "log/log.h"
@@ -23,7 +26,8 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "stream/process.h"
-#include "main_priv.h"
+#include "generation_priv.h"
+#include "settings_priv.h"
 
 #define LOOK_AGAIN_MS 100
 
@@ -303,7 +307,8 @@ bool stop_install(struct config *cfg)
 		return false;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (!signal_register(table[i].sig, table[i].fn, NULL)) {
-			MAIN_ALERT("Cannot install the handler of signal %d.", table[i].sig);
+			diag_say(DIAG_ALERT, "Cannot install the handler of signal %d.",
+				 table[i].sig);
 			return false;
 		}
 	}

@@ -11,7 +11,7 @@
 #include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
-#include "main_priv.h"
+#include "generation_priv.h"
 
 #define LATER_MS 100
 

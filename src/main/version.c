@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* version.c - what this program is and how it was built: -v, -vv, facts for `.if` */
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include "base/block.h"
@@ -10,7 +11,7 @@
 #include "ext/compression.h"
 #include "ext/lua.h"
 #include "build_info.h"
-#include "main_priv.h"
+#include "dump_priv.h"
 #include "mux/mux.h"
 #include "stream/filter.h"
 #include "stream/service.h"

@@ -8,6 +8,7 @@
  * scripts/make-keyword-tables makes doc/configuration/keywords.md and doc/commands.md of them, and
  * `make lint` compares these with the program: the manual cannot disagree with the code.
  */
+#include <stdio.h>
 #include "conf/conf.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
@@ -17,7 +18,7 @@
 #include "stream/filter.h"
 #include "stream/rule.h"
 #include "stream/stream.h"
-#include "main_priv.h"
+#include "dump_priv.h"
 
 /* A table's member, or nothing. */
 static const char *text(const char *s)

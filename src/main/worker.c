@@ -8,11 +8,16 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/diag.h"
 #include "core/fd.h"
 #include "core/thread.h"
+#include "ctl/ctl.h"
+#include "front/listen.h"
 #include "net/ctl_socket.h"
 #include "net/handoff.h"
 #include "master_priv.h"
+#include "mode_priv.h"
+#include "process_priv.h"
 
 static struct {
 	int channel;   /* -1: there is no master */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/list.h"
 #include "net/descriptors.h"
+#include "dump_priv.h"
 #include "master_priv.h"
 
 struct worker_process *worker_process_new(pid_t pid, int channel)

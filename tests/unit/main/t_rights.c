@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "core/spawn.h"
-#include "main_priv.h"
+#include "process_priv.h"
 #include "../tap.h"
 
 #define NOBODY 65534

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* options_priv.h - what the command line says, and the tables that it is read by */
+#ifndef MAIN_OPTIONS_PRIV_H
+#define MAIN_OPTIONS_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include "base/module.h"
+#include "base/slice.h"
+#include "conf/conf.h"
+
+/* --- modules.c */
+/* Every module, in start-up order; ends with NULL. */
+extern const struct module *const main_modules[];
+
+/* --- options.c : what the command line says. All texts are borrowed from argv. */
+
+/* --explain: which rules a request would meet. */
+struct explain_options {
+	const char *request;         /* a request line; NULL: not asked for */
+	const char *src, *frontend;  /* --src, --frontend */
+	const char **headers;        /* owned: --header */
+	int header_count;
+};
+
+/* -dC: the lines of the configuration. */
+struct show_options {
+	bool lines, numbers;         /* -dC; -dC,line */
+	uint32_t key;                /* -dC<key>: hide names and addresses; 0: do not */
+};
+
+/* The processes that this one takes over from. */
+struct takeover_options {
+	pid_t *pids;                 /* owned: -sf, -st */
+	int pid_count;
+	int signal;                  /* SIGUSR1 or SIGTERM, 0 none */
+	const char *donor;           /* -x: path of the old process's Runtime API */
+};
+
+/* -W and -S. */
+struct master_options {
+	bool wanted;                 /* -W, -Ws */
+	bool notifies;               /* -Ws */
+	const char **sockets;        /* -S; owned array, ends with NULL */
+	int socket_count;
+};
+
+struct main_options {
+	const char *program;         /* argv[0] */
+	struct conf_source *sources; /* owned */
+	int source_count;
+	const char *chdir;           /* -C */
+	const char *pidfile;         /* -p */
+	const char *localpeer;       /* -L */
+	const char *condition;       /* -cc */
+	const char *dump_classes;    /* -dK */
+	const char *traces;          /* -dt */
+	const char *help_keyword;    /* --help-keyword */
+	struct explain_options explain;
+	struct show_options show;
+	struct takeover_options old;
+	struct master_options master;
+	int compat_version;          /* --compat: 206 for 2.6; 0: not asked for */
+	bool json_diagnostics;       /* --diagnostics=json */
+	bool check_only;             /* -c */
+	bool version, version_long;  /* -v, -vv */
+	bool usage;                  /* -h */
+	bool daemon;                 /* -D */
+	bool foreground;             /* -db, -d */
+	bool debug;                  /* -d */
+	bool verbose, quiet;         /* -V, -q */
+	bool zero_warning;           /* -dW */
+	bool diagnostics;            /* -dD */
+	bool no_epoll, no_poll;      /* -de, -dp */
+	bool no_splice;              /* -dS */
+	bool show_cpus;              /* -dc */
+	bool version_word, version_short, version_branch; /* -vq, -vqs, -vqb */
+	const char *archive;         /* -dA: a file to write; or NULL */
+	bool no_verify;              /* -dV */
+	bool no_reuseport;           /* -dR */
+	bool list_libraries;         /* -dL */
+	bool may_lack_addresses;     /* -dr */
+	bool only_ipv4;              /* -4: of names that are resolved at run time */
+	bool may_fork;               /* -dI */
+	int64_t maxconn;             /* -n; 0 unset */
+	int64_t proxy_maxconn;       /* -N; 0 unset */
+	int64_t memory_mb;           /* -m; 0 none */
+	const char *ask_path, *ask_command; /* --ask */
+	const char *misunderstood;   /* the word that the usage is shown for */
+};
+
+enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };
+/* Reads the command line; what is wrong was said. options_fini() in any case. */
+enum options_result options_parse(struct main_options *o, int argc, char **argv);
+void options_fini(struct main_options *o);
+void options_print_usage(FILE *out, const char *program);
+
+/* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
+bool environment_publish(const struct main_options *o);
+/* Did -L say who this process is among peers? */
+bool environment_names_peer(void);
+/* Once all is read: those that are of use in the configuration only. */
+void environment_forget(struct config *cfg);
+
+/* --- other_name.c : the program called by another name is another tool */
+/* Its command line becomes one of this program. False: exit with *status, said why. */
+bool other_name_enter(int *argc, char ***argv, int *status);
+/* A file without a name that holds <text>: the path by which to open it. False: said why not. */
+bool memory_file(struct slice text, const char *name, char *path, size_t size);
+/* haterm.c, haload.c */
+bool haterm_enter(int *argc, char ***argv, int *status);
+bool haload_enter(int *argc, char ***argv, int *status);
+
+/* --- ask.c */
+/* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
+ * 0 when there was one.
+ */
+int ask_run(const char *path, const char *command, FILE *out);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settings_priv.h - global keywords of this floor, and the limits that follow from them */
+#ifndef MAIN_SETTINGS_PRIV_H
+#define MAIN_SETTINGS_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/diag.h"
+#include "base/slot.h"
+#include "conf/conf.h"
+#include "front/listen.h"
+#include "stream/process.h"
+
+struct main_options;
+
+/* --- settings.c : global keywords of this floor */
+
+/* What the process may do once it is set up. */
+struct rights_settings {
+	const char *chroot_dir;
+	int uid, gid;                 /* 0 unset */
+	uint64_t caps;                /* setcap: bits by numbers */
+	bool set_dumpable, insecure_setuid;
+};
+
+/* Idle connections to servers among the descriptors. */
+struct idle_settings {
+	int low_percent;              /* tune.pool-low-fd-ratio */
+	int high_percent;             /* tune.pool-high-fd-ratio */
+	bool apart;                   /* tune.idle-pool.shared off */
+};
+
+struct main_settings {
+	struct rights_settings rights;
+	struct idle_settings idle;
+	bool daemon, quiet, zero_warning;
+	bool strict_limits, no_splice, no_reuseport;
+	bool sandbox;                 /* sandbox on */
+	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
+	int64_t close_spread_ms;      /* 0 at once, -1 never */
+	const char *pidfile, *node, *description, *localpeer;
+	int maxconn;                  /* 0 unset: computed */
+	int maxconnrate, maxsessrate; /* 0 none */
+	int maxpipes;                 /* -1 unset */
+	int descriptors;              /* ulimit-n; 0 unset */
+	int descriptors_max;          /* fd-hard-limit; 0 unset */
+	int64_t hard_stop_ms;         /* 0 none */
+	int64_t grace_ms;
+	int64_t stats_timeout_ms;
+	int stats_maxconn, payload_max; /* of the Runtime API */
+	bool master_worker;
+	bool no_exit_on_failure;      /* old workers outlive one that died */
+	bool reload_in_process;       /* reload-mode in-process */
+	int max_reloads;              /* of workers; 0 no limit */
+	struct listen_tunes listen;   /* pushed down to the front floor */
+	struct stream_tunes stream;   /* pushed down to the stream floor */
+	int log_uri_max, pipe_size;   /* 0 unset */
+	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
+	int renice_runtime;           /* -20..19, or RENICE_UNSET */
+	int bufsize, maxrewrite, fields_max, maxaccept;
+};
+
+extern struct slot settings_slot;
+extern const struct module mod_settings; /* settings_conf.c */
+struct main_settings *settings_of(const struct config *cfg);
+/* tune.renice.startup: until settings_apply(), and never again after it. */
+void settings_change_priority(int value);
+#define RENICE_UNSET INT32_MIN
+/* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
+void settings_apply(const struct config *cfg, const struct main_options *o);
+
+/* A reload: what of <next> is applied in the running process, and a warning for what is not. */
+void settings_compare(const struct config *next, const struct config *prev,
+		      struct diag_list *diags);
+void settings_apply_again(const struct config *next, const struct config *prev);
+
+/* --- limits.c */
+struct main_limits {
+	int64_t maxconn;      /* effective */
+	int64_t hard_maxconn; /* the same before `set maxconn global` */
+	int64_t proxy_maxconn; /* of frontends that have none */
+	int64_t maxsock;      /* descriptors needed */
+	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
+	int64_t maxpipes;
+	int64_t memory_mb;    /* -m; 0 none */
+};
+extern struct main_limits main_limits;
+/* A reload: frontends of <next> get their limits. From any thread. */
+void limits_prepare_again(struct config *next);
+/* A reload: a maxconn that the file has changed is applied, as far as descriptors go. */
+void limits_apply_again(const struct config *next, const struct config *prev,
+			struct diag_list *diags);
+/* Computes and sets the limits, sizes the descriptor table. False: said. */
+bool limits_apply(struct config *cfg, const struct main_options *o);
+
+#endif
