@@ -95,7 +95,7 @@ static int64_t ideal_pipes(const struct config *cfg, const struct main_options *
 	const uint64_t bits = PROXY_OPT_SPLICE_AUTO | PROXY_OPT_SPLICE_REQUEST |
 			      PROXY_OPT_SPLICE_RESPONSE;
 
-	if (set->no_splice || o->no_splice)
+	if (set->no_splice || o->without.splice)
 		return 0;
 	if (set->maxpipes >= 0)
 		return set->maxpipes;

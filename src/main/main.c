@@ -218,13 +218,13 @@ static int answer_at_once(const struct main_options *o)
 		fputs(traces_help, stdout);
 		return STATUS_OK;
 	}
-	if (o->version_word || o->version_short || o->version_branch) {
-		version_print_word(stdout, o->version_branch ? 2 : o->version_short ? 3 : 0);
+	if (o->version.word || o->version.numbers || o->version.branch) {
+		version_print_word(stdout, o->version.branch ? 2 : o->version.numbers ? 3 : 0);
 		return STATUS_OK;
 	}
-	if (o->version || o->version_long) {
+	if (o->version.line || o->version.build) {
 		version_print(stdout);
-		if (o->version_long)
+		if (o->version.build)
 			version_print_build(stdout);
 		return STATUS_OK;
 	}

@@ -178,13 +178,14 @@ struct flag {
 
 #define FLAG(name, member) { name, offsetof(struct main_options, member) }
 static const struct flag flags[] = {
-	FLAG("-v", version), FLAG("-vv", version_long), FLAG("-vq", version_word),
-	FLAG("-vqs", version_short), FLAG("-vqb", version_branch), FLAG("-h", usage), FLAG("--help", usage),
+	FLAG("-v", version.line), FLAG("-vv", version.build), FLAG("-vq", version.word),
+	FLAG("-vqs", version.numbers), FLAG("-vqb", version.branch),
+	FLAG("-h", usage), FLAG("--help", usage),
 	FLAG("-d", debug), FLAG("-db", foreground), FLAG("-D", daemon), FLAG("-V", verbose),
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
-	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
-	FLAG("-dS", no_splice), FLAG("-dF", no_splice), FLAG("-dZ", no_splice),
-	FLAG("-dc", show_cpus), FLAG("-dV", no_verify), FLAG("-dR", no_reuseport),
+	FLAG("-dD", diagnostics), FLAG("-de", without.epoll), FLAG("-dp", without.poll),
+	FLAG("-dS", without.splice), FLAG("-dF", without.splice), FLAG("-dZ", without.splice),
+	FLAG("-dc", show_cpus), FLAG("-dV", no_verify), FLAG("-dR", without.reuseport),
 	FLAG("-dL", list_libraries),
 	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-4", only_ipv4),
 	FLAG("--diagnostics=json", json_diagnostics),

@@ -48,6 +48,19 @@ struct master_options {
 	int socket_count;
 };
 
+/* What is told of the version. */
+struct version_options {
+	bool line, build;            /* -v, -vv */
+	bool word, numbers, branch;  /* -vq, -vqs, -vqb */
+};
+
+/* Of the system, what is not used. */
+struct without_options {
+	bool epoll, poll;            /* -de, -dp */
+	bool splice;                 /* -dS */
+	bool reuseport;              /* -dR */
+};
+
 struct main_options {
 	const char *program;         /* argv[0] */
 	struct conf_source *sources; /* owned */
@@ -66,7 +79,7 @@ struct main_options {
 	int compat_version;          /* --compat: 206 for 2.6; 0: not asked for */
 	bool json_diagnostics;       /* --diagnostics=json */
 	bool check_only;             /* -c */
-	bool version, version_long;  /* -v, -vv */
+	struct version_options version;
 	bool usage;                  /* -h */
 	bool daemon;                 /* -D */
 	bool foreground;             /* -db, -d */
@@ -74,13 +87,10 @@ struct main_options {
 	bool verbose, quiet;         /* -V, -q */
 	bool zero_warning;           /* -dW */
 	bool diagnostics;            /* -dD */
-	bool no_epoll, no_poll;      /* -de, -dp */
-	bool no_splice;              /* -dS */
+	struct without_options without;
 	bool show_cpus;              /* -dc */
-	bool version_word, version_short, version_branch; /* -vq, -vqs, -vqb */
 	const char *archive;         /* -dA: a file to write; or NULL */
 	bool no_verify;              /* -dV */
-	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
 	bool only_ipv4;              /* -4: of names that are resolved at run time */

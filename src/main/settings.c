@@ -84,9 +84,9 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
 
-	if (o->no_epoll)
+	if (o->without.epoll)
 		fd_poller_disable("epoll");
-	if (o->no_poll)
+	if (o->without.poll)
 		fd_poller_disable("poll");
 	block_set_size(set->bufsize);
 	ctl_set_input_max((size_t)set->bufsize, (size_t)set->payload_max);
@@ -103,7 +103,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,
 			 set->renice_runtime, strerror(errno));
 	stream_set_idle_sharing(!set->idle.apart);
-	if (o->no_reuseport || set->no_reuseport)
+	if (o->without.reuseport || set->no_reuseport)
 		listen_forbid_reuseport();
 }
 
