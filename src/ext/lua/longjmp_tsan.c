@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* longjmp_tsan.c - how Lua leaves functions, as the sanitizer of threads has to see it
+ *
+ * The library of Lua may be made with glibc's checked longjmp(), which that sanitizer does not know:
+ * each error and each pause of a script would leave frames on its own stack, until nothing works.
+ */
+#ifdef __SANITIZE_THREAD__
+#include <setjmp.h>
+
+void __longjmp_chk(struct __jmp_buf_tag env[1], int value) __attribute__((noreturn));
+
+void __longjmp_chk(struct __jmp_buf_tag env[1], int value)
+{
+	longjmp(env, value);
+}
+#endif
