@@ -90,8 +90,14 @@ static inline bool block_queue_is_empty(const struct block_queue *q)
 	return q->len == 0;
 }
 
+/* Drops everything of a queue that has some. */
+void block_queue_drop(struct block_queue *q);
 /* Drops everything. */
-void block_queue_clear(struct block_queue *q);
+static inline void block_queue_clear(struct block_queue *q)
+{
+	if (q->first) /* else the rest is zero too */
+		block_queue_drop(q);
+}
 /* Adds a run of <b> (taking a reference); merges with the last piece when it continues it. */
 bool block_queue_add(struct block_queue *q, struct block *b, const char *ptr, size_t len);
 /* Adds bytes that outlive the queue (string constants, configuration). */

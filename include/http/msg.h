@@ -70,8 +70,10 @@ struct http_msg {
 
 /* An empty head, whose texts go to <arena>. */
 void http_msg_init(struct http_msg *m, struct arena *arena);
-/* Drops the block references; text in the arena stays with the arena. */
+/* Drops the block references and empties the head; text in the arena stays with the arena. */
 void http_msg_fini(struct http_msg *m);
+/* The same for a head that is not used any more: it is not emptied. */
+void http_msg_drop_blocks(struct http_msg *m);
 /* Keeps <b> alive as long as the head; false when too many. */
 bool http_msg_hold(struct http_msg *m, struct block *b);
 

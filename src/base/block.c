@@ -132,7 +132,7 @@ void block_queue_trim_thread(void)
 	spare_count = 0;
 }
 
-void block_queue_clear(struct block_queue *q)
+void block_queue_drop(struct block_queue *q)
 {
 	while (q->first) {
 		struct piece *p = q->first;

@@ -154,10 +154,15 @@ size_t http_trailers_size(const struct http_msg *m)
 	return fields_size(&m->trailers);
 }
 
-void http_msg_fini(struct http_msg *m)
+void http_msg_drop_blocks(struct http_msg *m)
 {
 	while (m->block_count)
 		block_drop(m->blocks[--m->block_count]);
+}
+
+void http_msg_fini(struct http_msg *m)
+{
+	http_msg_drop_blocks(m);
 	*m = (struct http_msg){ .arena = m->arena };
 }
 

@@ -97,11 +97,10 @@ static uint32_t next_number(void)
 
 struct stream *stream_new(struct session *sess, bool http)
 {
-	struct stream *s = pool_alloc(stream_pool);
+	struct stream *s = pool_alloc_clear(stream_pool, offsetof(struct stream, area));
 
 	if (!s)
 		return NULL;
-	memset(s, 0, offsetof(struct stream, area));
 	if (slot_class_size(SLOT_STREAM) && !slot_area_init(SLOT_STREAM, stream_slots(s))) {
 		pool_free(stream_pool, s);
 		return NULL;
@@ -124,8 +123,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->expr.arena = &s->arena;
 	s->expr.vars[VAR_TXN] = &s->vars.txn;
 	s->expr.vars[VAR_REQ] = &s->vars.message;
-	http_msg_init(&s->req, &s->arena);
-	http_msg_init(&s->res, &s->arena);
+	s->req.arena = s->res.arena = &s->arena; /* all else of a head is zero at first */
 	s->front.user = &front_user;
 	s->front.rx_head = &s->req;
 	s->front.tx_head = &s->res;
@@ -153,8 +151,8 @@ static void stream_free(struct stream *s)
 	if (unlikely(s->config != session_config(s->sess)))
 		held = session_past_leave(s->sess, s->config);
 	list_remove(&s->thread_link);
-	http_msg_fini(&s->req);
-	http_msg_fini(&s->res);
+	http_msg_drop_blocks(&s->req);
+	http_msg_drop_blocks(&s->res);
 	block_queue_clear(&s->front.rx);
 	block_queue_clear(&s->front.tx);
 	block_queue_clear(&s->local.body);
