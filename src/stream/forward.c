@@ -203,26 +203,34 @@ static bool is_active(const struct proxy *px, const struct endpoint *ep, bool re
 	       ep->flags & EP_TX_FULL;
 }
 
+/* What stands in the place of both limits where bytes go both ways. */
+static void tunnel_limits(const struct stream *s, int64_t *client, int64_t *server)
+{
+	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
+	int64_t tunnel = stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
+
+	if (tunnel && s->back.flags & EP_CONNECTED)
+		*client = *server = tunnel;
+	/* half closed: the side that was closed towards has its own limit */
+	if (s->front.flags & EP_TX_DONE && fe->client_fin)
+		*client = fe->client_fin;
+	if (s->back.flags & EP_TX_DONE && be->server_fin)
+		*server = be->server_fin;
+}
+
 /* The inactivity limits of both sides for the state they are in, after bytes of the request or of
  * the response were moved.
  */
 static void set_deadlines(struct stream *s, bool request, bool response)
 {
-	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
-	int64_t client = stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
-	int64_t server = stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
-	int64_t tunnel = stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
+	int64_t client = s->fe->timeout.client, server = s->be->timeout.server;
 
-	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && tunnel &&
-	    s->back.flags & EP_CONNECTED)
-		client = server = tunnel;
-	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) {
-		/* half closed: the side that was closed towards has its own limit */
-		if (s->front.flags & EP_TX_DONE && fe->client_fin)
-			client = fe->client_fin;
-		if (s->back.flags & EP_TX_DONE && be->server_fin)
-			server = be->server_fin;
+	if (unlikely(s->overrides != NULL)) {
+		client = stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
+		server = stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
 	}
+	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP))
+		tunnel_limits(s, &client, &server);
 	/* whom do we wait for? Once the answer is here as a whole, a local one too: the client */
 	renew(&s->due.client_ms, client,
 	      !(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
