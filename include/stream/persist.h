@@ -77,6 +77,10 @@ struct persist_proxy *persist_of_proxy(const struct proxy *px);
  * rules are done.
  */
 void persist_request(struct stream *s);
+/* Has <be> a line that persist_request() or persist_response() looks at, but for use-server and
+ * tables?
+ */
+bool persist_may_act(const struct proxy *be);
 /* The server that the request must go to now: NULL when it wants none, or one that may not be used
  * (then it is told in the letters).
  */

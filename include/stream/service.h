@@ -53,6 +53,8 @@ struct service_kind {
 	 * RULE_REPLY: it is refused by the answer in s->res. NULL: only by use-service.
 	 */
 	enum rule_result (*chosen)(struct stream *s, struct proxy *px, const void **arg);
+	/* Has <px> such a setting? Asked once, at the start of its generation. NULL: any may. */
+	bool (*may_be_chosen)(const struct proxy *px);
 	/* Arguments behind use-service NAME; *arg: for the calls. False: reported. NULL: none. */
 	bool (*parse)(struct conf_line *l, const void **arg);
 	/* Answers GET for <target> of HTTP/1.1 without a stream, see service_make_direct(): adds
@@ -116,6 +118,8 @@ const struct service_kind *service_find(const struct config *cfg, const char *na
  * decided else, RULE_CONTINUE: there is none.
  */
 enum rule_result service_choose(struct stream *s, struct proxy *px);
+/* Could that ever decide anything for <px>? */
+bool service_may_be_chosen(const struct proxy *px);
 /* Makes <kind> the back endpoint of <s>. False: no memory. */
 bool service_attach(struct stream *s, struct proxy *px, const struct service_kind *kind,
 		    const void *arg);

@@ -72,6 +72,7 @@ enum stream_stage {
 #undef X
 	STAGE_COUNT
 };
+_Static_assert(STAGE_COUNT < 32, "a bit for each stage");
 
 enum step { STEP_NEXT, STEP_AGAIN, STEP_WAIT, STEP_END };
 
@@ -179,6 +180,7 @@ struct stream {
 	} id;
 	struct {
 		uint32_t count;        /* how often the driver was entered */
+		uint32_t idle_stages;  /* bits of those that are passed over, see settings.c */
 		/* while its thread profiles: time in it and between events and their calls; when
 		 * the measured call in progress began, 0: none
 		 */

@@ -97,6 +97,11 @@ static struct slice target_of(const struct stats_conf *conf, const struct stream
 	return conf->uri.ptr[0] == '/' ? http_msg_pathq(&s->req) : s->req.uri;
 }
 
+static bool stats_may_be_chosen(const struct proxy *px)
+{
+	return stats_conf_of(px) != NULL;
+}
+
 static enum rule_result stats_chosen(struct stream *s, struct proxy *px, const void **arg)
 {
 	const struct stats_conf *conf = stats_conf_of(px);
@@ -348,6 +353,7 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 const struct service_kind stats_services[] = {
 	{ .name = "stats-page", .shown = "<STATS>", .skips_response_rules = true,
 	  .state_size = sizeof(struct stats_call), .body_max = FORM_MAX, .chosen = stats_chosen,
+	  .may_be_chosen = stats_may_be_chosen,
 	  .start = stats_start, .part = stats_part, .help = "the statistics page" },
 	{ 0 }
 };

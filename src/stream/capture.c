@@ -176,6 +176,11 @@ void capture_request(struct stream *s)
 	capture_message(s, CAPTURE_REQUEST, &s->req);
 }
 
+bool capture_wants_cookie(const struct proxy *fe)
+{
+	return capture_proxy_of(fe)->cookie.ptr != NULL;
+}
+
 void capture_request_cookie(struct stream *s)
 {
 	capture_cookie(s, CAPTURE_REQUEST, &s->req);

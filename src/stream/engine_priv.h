@@ -46,6 +46,13 @@ static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
 	return STEP_AGAIN;
 }
 
+/* Goes to <stage> or, where that is idle (see settings.c), to the next one that is not. */
+static inline enum step stream_goto_busy(struct stream *s, enum stream_stage stage)
+{
+	s->stage = (uint8_t)(stage - 1);
+	return STEP_NEXT;
+}
+
 /* Ends for this reason, with the page of its row; returns what the stage must return. */
 enum step stream_fail(struct stream *s, enum stream_end why);
 /* The same with another status than that of the end's row. */

@@ -4,8 +4,10 @@
 
 struct stream_overrides *stream_overrides_get(struct stream *s)
 {
-	if (!s->overrides)
+	if (!s->overrides) {
 		s->overrides = arena_zalloc(&s->arena, sizeof(*s->overrides));
+		s->run.idle_stages &= ~(1u << STAGE_RESPONSE_RULES_FE); /* fields of the answer */
+	}
 	return s->overrides;
 }
 

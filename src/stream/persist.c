@@ -356,6 +356,13 @@ static void rules_apply(struct stream *s, struct persist *p)
 	}
 }
 
+bool persist_may_act(const struct proxy *be)
+{
+	const struct persist_proxy *pp = persist_of_proxy(be);
+
+	return pp->first || pp->cookie.ptr || pp->rdp_cookie || pp->options;
+}
+
 void persist_request(struct stream *s)
 {
 	const struct persist_proxy *pp = persist_of_proxy(s->be);

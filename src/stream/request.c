@@ -49,6 +49,16 @@ static enum step begin_failed(struct stream *s)
 	return stream_fail_with(s, END_REQUEST_BAD, s->front.status);
 }
 
+/* Frontend and backend are known (anew): which stages do nothing for this stream? */
+static void note_idle_stages(struct stream *s)
+{
+	s->run.idle_stages = stream_proxy(s->fe)->idle_front & stream_proxy(s->be)->idle_back;
+	if (unlikely(s->overrides != NULL))
+		s->run.idle_stages &= ~(1u << STAGE_RESPONSE_RULES_FE);
+	if (unlikely(tls_is_early(s->sess->conn)))
+		s->run.idle_stages &= ~(1u << STAGE_PREPARE);
+}
+
 enum step stage_begin(struct stream *s)
 {
 	SHARED_LINES_BEGIN();
@@ -58,6 +68,7 @@ enum step stage_begin(struct stream *s)
 		stream_begin_request(s);
 	else
 		s->t.request = clock_now_ns();
+	note_idle_stages(s);
 	s->retry.left = (uint16_t)s->fe->retry.count;
 	if (s->fe->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
@@ -293,6 +304,7 @@ enum step stage_switch(struct stream *s)
 		stream_forget_backend_overrides(s);
 	}
 	s->be = be;
+	note_idle_stages(s);
 	if (be->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
 	else if (be->http.connection == HTTP_CONN_SERVER_CLOSE ||
@@ -314,7 +326,7 @@ enum step stage_http_request_be(struct stream *s)
 {
 	enum step step = s->be == s->fe ? STEP_NEXT : http_request(s, s->be);
 
-	return step == STEP_NEXT ? stream_goto(s, STAGE_PREPARE) : step;
+	return step == STEP_NEXT ? stream_goto_busy(s, STAGE_PREPARE) : step;
 }
 
 enum step stage_tarpit(struct stream *s)

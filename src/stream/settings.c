@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings.c - the stream engine's slot in proxies, and what the muxes are told of a proxy */
+/* settings.c - the stream engine's slot in proxies, what the muxes are told of a proxy, and the
+ * stages in which a proxy has nothing to do
+ */
 #include "base/bug.h"
 #include "mux/h1_case.h"
 #include "mux/mux.h"
+#include "stream/persist.h"
 #include "stream/process.h"
+#include "stream/rule.h"
+#include "stream/rule_list.h"
+#include "stream/service.h"
+#include "stream/stream.h"
+#include "table/table.h"
+#include "capture_priv.h"
+#include "http_proxy.h"
 #include "stream_conf_priv.h"
 
 static struct stream_tunes tunes = {
@@ -83,6 +93,79 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 	set->adjust = px->options & adjust ? h1_case_of(cfg) : NULL;
 }
 
+/* --- idle stages -----------------------------------------------------------------------------
+ * The driver passes over a stage when the one before it is done and its step would do nothing but
+ * say so, for any stream of this frontend and backend. A stage that is the business of one of them
+ * is idle for the other.
+ */
+
+/* Are there neither http-request rules nor any other line that stage_http_request_*() looks at? */
+static bool leaves_requests_alone(const struct proxy *px)
+{
+	return !rules_any(px, RULES_HTTP_REQUEST) && px->http.restrict_names != RESTRICT_DELETE &&
+	       px->http.restrict_names != RESTRICT_REJECT && !service_may_be_chosen(px) &&
+	       list_is_empty(&rule_proxy_of(px)->redirects);
+}
+
+/* Does stage_prepare() add nothing for it, and look for nothing? */
+static bool prepares_nothing(const struct proxy *px, bool back)
+{
+	const struct proxy_http *h = &px->http;
+
+	if (h->forward_for.enabled || h->original_to.enabled)
+		return false;
+	if (back)
+		return !h->forwarded && !persist_may_act(px) && !tables_are_used() &&
+		       list_is_empty(&rule_proxy_of(px)->servers);
+	return !stream_proxy(px)->unique_header && !capture_wants_cookie(px);
+}
+
+/* The same for stage_response_rules_fe(). */
+static bool leaves_responses_alone(const struct proxy *px, bool back)
+{
+	if (rules_any(px, RULES_HTTP_AFTER))
+		return false;
+	if (back)
+		return !persist_may_act(px) && !tables_are_used() &&
+		       !(px->options & PROXY_OPT_CHECKCACHE);
+	return !rules_any(px, RULES_HTTP_RESPONSE) && !capture_wants_cookie(px);
+}
+
+static uint32_t find_idle_stages(const struct proxy *px, bool back)
+{
+	bool content = rules_any(px, RULES_TCP_CONTENT);
+	bool buffers = px->options & PROXY_OPT_HTTP_BUFFER_REQUEST;
+	bool quiet = leaves_requests_alone(px);
+	const struct {
+		uint32_t stages;
+		bool front_idle, back_idle;
+	} found[] = {
+		/* it counts requests in tables too */
+		{ 1u << STAGE_TCP_CONTENT_FE, !content && !tables_are_used(), true },
+		{ 1u << STAGE_MONITOR, !http_proxy_of(px)->monitor_uri.len, true },
+		{ 1u << STAGE_BODY_FE, !buffers, true },
+		{ 1u << STAGE_HTTP_REQUEST_FE, quiet, true },
+		{ 1u << STAGE_TCP_CONTENT_BE, true, !content },
+		{ 1u << STAGE_BODY_BE, true, !buffers },
+		/* those behind some are for streams that go there, or have filters */
+		{ 1u << STAGE_HTTP_REQUEST_BE | 1u << STAGE_TARPIT | 1u << STAGE_UPGRADE, true, quiet },
+		{ 1u << STAGE_PREPARE | 1u << STAGE_FILTER_REQUEST, prepares_nothing(px, false),
+		  prepares_nothing(px, true) },
+		{ 1u << STAGE_TCP_RESPONSE, true, !rules_any(px, RULES_TCP_RESPONSE) },
+		{ 1u << STAGE_RESPONSE_RULES_BE, true, !rules_any(px, RULES_HTTP_RESPONSE) },
+		{ 1u << STAGE_RESPONSE_RULES_FE | 1u << STAGE_FILTER_RESPONSE,
+		  leaves_responses_alone(px, false), leaves_responses_alone(px, true) },
+	};
+	uint32_t idle = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(found); i++)
+		if (back ? found[i].back_idle : found[i].front_idle)
+			idle |= found[i].stages;
+	return idle;
+}
+
+/* --- at the start of a generation ------------------------------------------------------------- */
+
 static void count_settings(struct proxy *px)
 {
 	struct mux_settings *front = &stream_proxy(px)->front;
@@ -108,6 +191,8 @@ void stream_fill_proxy(struct proxy *px)
 	fill_settings(px->config, px, &stream_proxy(px)->back, true);
 	if (stream_proxy(px)->direct)
 		stream_proxy(px)->front.options |= MUX_OPT_ANSWERS;
+	stream_proxy(px)->idle_front = find_idle_stages(px, false);
+	stream_proxy(px)->idle_back = find_idle_stages(px, true);
 	count_settings(px);
 }
 

@@ -226,6 +226,15 @@ static void stream_arm(struct stream *s)
 		timer_set(&s->timer, at);
 }
 
+/* To the following stage, past those in which the proxies have nothing to do. */
+static inline void next_stage(struct stream *s)
+{
+	uint32_t idle = unlikely(s->flags & STRM_FILTERED) ? 0 : s->run.idle_stages;
+
+	s->stage++;
+	s->stage = (uint8_t)(s->stage + (unsigned)__builtin_ctz(~idle >> s->stage));
+}
+
 /* Calls steps until one waits (false) or the stream ends (true). */
 static bool stream_steps(struct stream *s)
 {
@@ -238,7 +247,7 @@ static bool stream_steps(struct stream *s)
 		STREAM_TRACE(STATE, s, STAGE, "in stage %s", table[s->stage].name);
 		switch (table[s->stage].run(s)) {
 		case STEP_NEXT:
-			s->stage++;
+			next_stage(s);
 			break;
 		case STEP_AGAIN:
 			break;

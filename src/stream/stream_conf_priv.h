@@ -18,9 +18,13 @@ struct stream_proxy {
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 	struct filter_conf *filters; /* of the lines `filter`, in their order; or NULL */
 	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
+	/* bits of the stages in which it has nothing to do as frontend, as backend: what both
+	 * have is passed over
+	 */
+	uint32_t idle_front, idle_back;
 };
 extern struct slot stream_proxy_slot;
-/* Computes what the muxes need of every proxy; at the start of a generation. */
+/* Computes what the muxes and the driver need of every proxy; at the start of a generation. */
 void stream_fill_settings(struct config *cfg);
 /* The same for one proxy, its state included. */
 void stream_fill_proxy(struct proxy *px);

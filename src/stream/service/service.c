@@ -83,6 +83,14 @@ enum rule_result service_choose(struct stream *s, struct proxy *px)
 	return r;
 }
 
+bool service_may_be_chosen(const struct proxy *px)
+{
+	for (unsigned i = 0; i < chooser_count; i++)
+		if (!choosers[i]->may_be_chosen || choosers[i]->may_be_chosen(px))
+			return true;
+	return false;
+}
+
 void services_dump(FILE *out)
 {
 	for (unsigned i = 0; i < kind_count; i++)
