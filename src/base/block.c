@@ -98,17 +98,6 @@ void block_free(struct block *b)
 	f.release(f.ctx);
 }
 
-static struct piece *piece_new(void)
-{
-	struct piece *p = spare_pieces;
-
-	if (!p)
-		return malloc(sizeof(*p));
-	spare_pieces = p->next;
-	spare_count--;
-	return p;
-}
-
 static void piece_free(struct piece *p)
 {
 	block_drop(p->block);
@@ -168,6 +157,22 @@ static struct piece *queue_pop(struct block_queue *q)
 	return p;
 }
 
+static bool queue_add_run(struct block_queue *q, struct block *b, const char *ptr, size_t len);
+
+/* The same where the thread has no spare piece: it gets one first. */
+static __attribute__((noinline)) bool queue_add_first_run(struct block_queue *q, struct block *b,
+							  const char *ptr, size_t len)
+{
+	struct piece *p = malloc(sizeof(*p));
+
+	if (!p)
+		return false;
+	p->next = NULL;
+	spare_pieces = p;
+	spare_count = 1;
+	return queue_add_run(q, b, ptr, len);
+}
+
 /* Adds a run of <b> (NULL: static), which continues the last piece or becomes one. */
 static bool queue_add_run(struct block_queue *q, struct block *b, const char *ptr, size_t len)
 {
@@ -180,9 +185,11 @@ static bool queue_add_run(struct block_queue *q, struct block *b, const char *pt
 		q->len += len;
 		return true;
 	}
-	p = piece_new();
-	if (!p)
-		return false;
+	p = spare_pieces;
+	if (unlikely(!p))
+		return queue_add_first_run(q, b, ptr, len);
+	spare_pieces = p->next;
+	spare_count--;
 	*p = (struct piece){ .block = b, .ptr = ptr, .len = len };
 	if (b)
 		block_take(b);
@@ -263,6 +270,10 @@ bool block_queue_move_len(struct block_queue *to, struct block_queue *from, size
 void block_queue_skip(struct block_queue *q, size_t len)
 {
 	BUG_ON(len > q->len);
+	if (len == q->len) {
+		block_queue_clear(q);
+		return;
+	}
 	while (len && q->first->len <= len) {
 		len -= q->first->len;
 		piece_free(queue_pop(q));

@@ -148,7 +148,8 @@ static inline const char *h1_read_usual_field(const char *line, const char *end,
 	stop = h1_skip_text(value, end);
 	if (unlikely(end - stop < 3 || memcmp(stop, "\r\n", 2) != 0 || h1_is_blank(stop[2])))
 		return NULL;
-	if (unlikely(stop == value || h1_is_blank(*value) || h1_is_blank(stop[-1])))
+	/* (tabs have stopped it) */
+	if (unlikely(stop == value || *value == ' ' || stop[-1] == ' '))
 		return NULL;
 	field->name = slice_make(line, (size_t)(colon - line));
 	field->value = slice_make(value, (size_t)(stop - value));

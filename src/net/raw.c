@@ -54,10 +54,16 @@ static enum io raw_recv(struct conn *c, struct iovec *v, int count, size_t *got)
 	return n ? IO_OK : IO_EOF;
 }
 
+static ssize_t send_many(int fd, const struct iovec *v, int count, int flags)
+{
+	struct msghdr m = { .msg_iov = (struct iovec *)v, .msg_iovlen = (size_t)count };
+
+	return sendmsg(fd, &m, flags);
+}
+
 static enum io send_vectors(struct conn *c, const struct iovec *v, int count, size_t *sent,
 			    bool more)
 {
-	struct msghdr m = { .msg_iov = (struct iovec *)v, .msg_iovlen = (size_t)count };
 	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
 	ssize_t n;
 
@@ -65,7 +71,7 @@ static enum io send_vectors(struct conn *c, const struct iovec *v, int count, si
 		if (count == 1)
 			n = send(c->fd, v->iov_base, v->iov_len, flags);
 		else
-			n = sendmsg(c->fd, &m, flags);
+			n = send_many(c->fd, v, count, flags);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return raw_failed(c);

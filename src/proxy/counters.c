@@ -128,17 +128,21 @@ unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)
 
 /* --- gauges with a maximum ------------------------------------------------------------------ */
 
+/* This group's share alone could make a new maximum. Returns it. */
+static __attribute__((noinline)) uint64_t gauge_raise(struct counter_set *s, unsigned i,
+						      uint64_t own, uint64_t *max)
+{
+	raise_max(max, thread_group_count() > 1 ? counter_read(s, i) : own);
+	return own;
+}
+
 uint64_t gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max)
 {
 	uint64_t own = counter_add_read(s, i, n);
-	uint64_t sum = own;
 
-	if (n <= 0 || own * thread_group_count() <= __atomic_load_n(max, __ATOMIC_RELAXED))
+	if (likely(n <= 0 || own <= __atomic_load_n(max, __ATOMIC_RELAXED) / thread_group_count()))
 		return own;
-	if (thread_group_count() > 1)
-		sum = counter_read(s, i);
-	raise_max(max, sum);
-	return own;
+	return gauge_raise(s, i, own, max);
 }
 
 /* --- times ---------------------------------------------------------------------------------- */
