@@ -47,6 +47,8 @@ enum http_msg_flags {
 	/* the absolute form is ours, made of HTTP/2 parts: HTTP/1 servers get the origin form */
 	HTTP_MSG_NORMALIZED = 1 << 8,
 	HTTP_MSG_EXTENDED_CONNECT = 1 << 9, /* the upgrade was an extended CONNECT (RFC 8441) */
+	/* <lines> are its fields; until it is HTTP_MSG_EDITED */
+	HTTP_MSG_LINES = 1 << 10,
 };
 
 struct http_fields {
@@ -63,6 +65,10 @@ struct http_msg {
 	struct slice method_text, uri, version_text, reason;
 	uint64_t content_length; /* with HTTP_BODY_LENGTH */
 	struct http_fields fields, trailers;
+	/* all lines of the fields as HTTP/1 writes them, but for the end of the last, none of them
+	 * of the connection or the framing other than Content-Length, which is right
+	 */
+	struct slice lines;
 	struct arena *arena;   /* borrowed */
 	struct block *blocks[4]; /* counted: what the slices point into */
 	unsigned block_count;

@@ -68,6 +68,7 @@ bool h1_list_next(struct slice *list, struct slice *element)
 static void h1_drop_last(struct h1_head *out)
 {
 	out->field_count--;
+	out->flags |= H1_FL_UNTIDY;
 }
 
 /* Takes one field out. */
@@ -75,6 +76,7 @@ static void h1_remove_field(struct h1_head *out, struct h1_field *field)
 {
 	uint16_t at = (uint16_t)(field - out->fields);
 
+	out->flags |= H1_FL_UNTIDY;
 	out->field_count--;
 	memmove(field, field + 1, (out->field_count - at) * sizeof(*field));
 	if (out->host_index > at)
@@ -168,11 +170,12 @@ static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 
 	if (!list.len)
 		return H1_ERR_CONTENT_LENGTH;
-	if (likely(!had && list.ptr[0] != '0' && h1_read_length(list, &value))) {
+	if (likely(!had && (list.ptr[0] != '0' || list.len == 1) && h1_read_length(list, &value))) {
 		out->content_length = value;
 		out->flags |= H1_FL_CONTENT_LENGTH;
 		return H1_ERR_NONE;
 	}
+	out->flags |= H1_FL_UNTIDY;
 	while (h1_list_cut(&list, &element)) {
 		if (!h1_read_length(element, &value))
 			return H1_ERR_CONTENT_LENGTH;
@@ -313,6 +316,9 @@ uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out)
 		return (p->options & H1_OPT_RESPONSE) ? H1_ERR_NONE : h1_note_host(out, field);
 	case FIELD_CONTENT_LENGTH:
 		return h1_note_length(out, field);
+	}
+	out->flags |= H1_FL_UNTIDY; /* all others are about the connection, or rare */
+	switch (field->id) {
 	case FIELD_TRANSFER_ENCODING:
 		return h1_note_transfer(p, out, field);
 	case FIELD_CONNECTION:
@@ -353,6 +359,8 @@ static void h1_remove(struct h1_head *out, uint8_t id)
 			out->host_index = (int16_t)kept;
 		out->fields[kept++] = out->fields[i];
 	}
+	if (kept != out->field_count)
+		out->flags |= H1_FL_UNTIDY;
 	out->field_count = kept;
 }
 

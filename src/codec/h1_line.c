@@ -133,7 +133,7 @@ enum h1_line h1_read_field(struct h1_cursor *c, struct h1_field *field, struct h
 	return H1_LINE_OK;
 }
 
-/* Reads a field line as nearly all are: letters and dashes, a colon, a blank or none, a value without
+/* Reads a field line as nearly all are: letters and dashes, a colon and a blank, a value without
  * blanks around it, CRLF, and all of it there. Returns the next line. NULL: h1_read_field() must
  * look at this one; at most letters were made small.
  */
@@ -142,9 +142,9 @@ static inline const char *h1_read_usual_field(const char *line, const char *end,
 {
 	const char *colon = h1_lower_name((char *)line, end), *value, *stop;
 
-	if (unlikely(end - colon < 2 || *colon != ':' || colon == line))
+	if (unlikely(end - colon < 2 || memcmp(colon, ": ", 2) != 0 || colon == line))
 		return NULL;
-	value = colon + 1 + (colon[1] == ' ');
+	value = colon + 2;
 	stop = h1_skip_text(value, end);
 	if (unlikely(end - stop < 3 || memcmp(stop, "\r\n", 2) != 0 || h1_is_blank(stop[2])))
 		return NULL;
@@ -186,6 +186,7 @@ enum h1_line h1_read_fields(struct h1_parser *p, struct slice input, struct h1_h
 			next = c.at;
 			if (got != H1_LINE_OK)
 				break;
+			state.flags |= H1_FL_UNTIDY;
 		}
 		if (likely(field->name.len)) { /* else it is invalid, accepted and dropped */
 			value = field->value.ptr;

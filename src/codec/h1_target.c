@@ -209,6 +209,7 @@ void h1_tidy_target(struct h1_head *out)
 			out->uri = slice_make(start + cut, out->uri.len - cut);
 		}
 	}
+	out->flags |= H1_FL_UNTIDY;
 	/* at least one byte stands behind a target: a blank or the end of the line */
 	if (out->target == H1_TARGET_ABSOLUTE &&
 	    authority.ptr + authority.len == out->uri.ptr + out->uri.len)

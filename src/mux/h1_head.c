@@ -53,6 +53,23 @@ void h1_drop_partial(struct h1_conn *h)
 }
 
 
+/* The lines of a tidy head can be sent as they are when what they say of the length is what will be
+ * said of it: a response's is always told, a request's if it has a body.
+ */
+static void h1_note_lines(struct http_msg *m, const struct h1_head *head)
+{
+	const struct h1_field *last = &head->fields[head->field_count - 1];
+	bool told = head->flags & H1_FL_CONTENT_LENGTH || !(m->flags & HTTP_MSG_RESPONSE);
+	bool true_length = m->body == HTTP_BODY_LENGTH ||
+			   (m->body == HTTP_BODY_NONE && !head->content_length);
+
+	if (head->flags & H1_FL_UNTIDY || !head->field_count || !told || !true_length)
+		return;
+	m->lines.ptr = head->fields[0].name.ptr;
+	m->lines.len = (size_t)(last->value.ptr + last->value.len - m->lines.ptr);
+	m->flags |= HTTP_MSG_LINES;
+}
+
 _Static_assert((int)H1_METHOD_PATCH == (int)HTTP_METH_PATCH, "methods have the same numbers");
 
 /* Fills a head of the message model from what the parser found. False: no memory. */
@@ -102,6 +119,7 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 	} else {
 		m->method = head->method_id;
 	}
+	h1_note_lines(m, head);
 	return true;
 }
 

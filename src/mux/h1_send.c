@@ -119,11 +119,21 @@ static void plan_connection(struct head_plan *plan, struct slice list)
 	 1ull << FIELD_TRANSFER_ENCODING)
 _Static_assert(FIELD_COUNT <= 64, "a bit for each field");
 
+/* Are its lines still what its fields say? */
+static inline bool has_lines(const struct http_msg *m)
+{
+	return (m->flags & (HTTP_MSG_LINES | HTTP_MSG_EDITED)) == HTTP_MSG_LINES;
+}
+
 static struct head_plan plan_head(const struct http_msg *m)
 {
 	struct head_plan plan = { .size = m->method_text.len + m->uri.len + m->version_text.len +
 					  m->reason.len + 256 };
 
+	if (likely(has_lines(m))) {
+		plan.size += m->lines.len;
+		return plan;
+	}
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
@@ -355,12 +365,10 @@ static void put_hop_field(struct writer *w, const struct h1_conn *h, const struc
 		put_line(w, f);
 }
 
-static void put_fields(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
-		       const struct head_plan *plan)
+/* Writes the fields one by one; <due> is the framing field that is to be among them or behind. */
+static void put_each_field(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
+			   const struct head_plan *plan, uint8_t due)
 {
-	struct slice connection = connection_value(h, m);
-	uint8_t due = framing_field(h, m);
-
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
@@ -374,6 +382,19 @@ static void put_fields(struct writer *w, const struct h1_conn *h, const struct h
 	end_run(w);
 	if (due != FIELD_OTHER)
 		put_own_framing(w, m, due);
+}
+
+static void put_fields(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
+		       const struct head_plan *plan)
+{
+	struct slice connection = connection_value(h, m);
+
+	if (likely(has_lines(m) && h->tx_state == H1_TX_LENGTH && !w->adjust)) {
+		extend_run(w, m->lines.ptr, m->lines.ptr + m->lines.len);
+		end_run(w);
+	} else {
+		put_each_field(w, h, m, plan, framing_field(h, m));
+	}
 	if (!slice_is_none(connection))
 		put_field(w, h->flags & H1C_FL_PROXY_NAME ? SLICE("proxy-connection")
 							  : SLICE("connection"), connection);
