@@ -25,7 +25,7 @@
 #define DNS_RECORDS_MAX 1024
 #define DNS_JUMPS_MAX 64
 
-enum dns_type { DNS_A = 1, DNS_CNAME = 5, DNS_AAAA = 28, DNS_SRV = 33 };
+enum dns_type { DNS_A = 1, DNS_CNAME = 5, DNS_TXT = 16, DNS_AAAA = 28, DNS_SRV = 33 };
 
 enum dns_status {
 	DNS_VALID,
@@ -49,11 +49,14 @@ struct dns_question {
 
 struct dns_record {
 	struct dns_record *next;
-	enum dns_type type;     /* A, AAAA, SRV */
+	enum dns_type type;     /* A, AAAA, SRV, TXT */
 	uint32_t ttl;
 	struct addr addr;       /* of A and AAAA */
 	uint16_t priority, weight, port; /* of SRV */
-	const char *name;       /* SRV: the target. Of an additional record: its owner */
+	/* SRV: the target. TXT: its strings, one behind the other; none with a NUL is kept. Of an
+	 * additional record: its owner.
+	 */
+	const char *name;
 };
 
 struct dns_answer {

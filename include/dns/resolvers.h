@@ -66,7 +66,7 @@ struct resolve_item {
 	uint16_t port, weight; /* SRV */
 	unsigned uses;         /* for who shares them out, within one round */
 	uint64_t seen_ms;
-	char name[];           /* SRV: the target */
+	char name[];           /* SRV: the target; TXT: the text */
 };
 
 /* The rounds in which askers are told of a valid answer. */
@@ -82,7 +82,7 @@ struct resolve_asker {
 };
 
 /* Asks for <name> (valid) again and again: <a> is told of each result. <type> is A, AAAA (the
- * family that is asked for first) or SRV. False: no memory.
+ * family that is asked for first), SRV or TXT. False: no memory.
  */
 bool resolution_join(struct resolve_asker *a, struct resolvers *section, const char *name,
 		     enum dns_type type);

@@ -176,6 +176,29 @@ static void read_srv(struct reader *r, const struct raw_record *raw, struct dns_
 		out->name = keep_name(r, target);
 }
 
+/* Strings of a length and as many bytes. One with a NUL in it is nobody's: it is as if it were empty. */
+static void read_txt(struct reader *r, const struct raw_record *raw, struct dns_record *out)
+{
+	const uint8_t *at = r->bytes + raw->data, *end = at + raw->data_len;
+	char *text = arena_alloc(r->arena, raw->data_len + 1u);
+	size_t len = 0;
+
+	if (!text || !raw->data_len) {
+		r->wrong = true;
+		return;
+	}
+	for (; at < end; at += *at + 1u) {
+		if (*at >= end - at) {
+			r->wrong = true;
+			return;
+		}
+		memcpy(text + len, at + 1, *at);
+		len += *at;
+	}
+	text[memchr(text, 0, len) ? 0 : len] = 0;
+	out->name = text;
+}
+
 /* NULL: its data is wrong, or no memory. */
 static struct dns_record *make_record(struct reader *r, const struct raw_record *raw)
 {
@@ -193,6 +216,8 @@ static struct dns_record *make_record(struct reader *r, const struct raw_record 
 		rec->addr = addr_from_v6(r->bytes + raw->data, 0);
 	else if (raw->type == DNS_SRV)
 		read_srv(r, raw, rec);
+	else if (raw->type == DNS_TXT)
+		read_txt(r, raw, rec);
 	else
 		r->wrong = true;
 	return r->wrong ? NULL : rec;

@@ -26,6 +26,8 @@ static struct {
 	{ "stdout", "standard output (fd#1)", 1, SYSLOG_RAW, NULL },
 	{ "stderr", "standard error (fd#2)", 2, SYSLOG_RAW, NULL },
 	{ "buf0", "in-memory ring buffer", -1, SYSLOG_TIMED, NULL },
+	/* what a tool that writes DNS records must know (ext/acme) */
+	{ "dpapi", "DPAPI ring buffer", -1, SYSLOG_TIMED, NULL },
 };
 
 static pthread_mutex_t published_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include "conf/conf.h"
 
-/* Makes stdout, stderr and buf0 known. False: no memory. */
+/* Makes stdout, stderr, buf0 and dpapi known. False: no memory. */
 bool sinks_init(void);
 void sinks_fini(void);
 

@@ -13,6 +13,8 @@ static bool is_same(const struct resolve_item *it, const struct dns_record *rec)
 {
 	if (it->type != rec->type)
 		return false;
+	if (rec->type == DNS_TXT)
+		return strcmp(it->name, rec->name) == 0;
 	if (rec->type == DNS_SRV)
 		return it->port == rec->port && strcmp(it->name, rec->name) == 0;
 	return addr_eq_ip(&it->addr, &rec->addr);
@@ -30,7 +32,7 @@ static struct resolve_item *item_find(const struct resolution *r, const struct d
 
 static struct resolve_item *item_new(struct resolution *r, const struct dns_record *rec)
 {
-	const char *name = rec->type == DNS_SRV ? rec->name : "";
+	const char *name = rec->type == DNS_SRV || rec->type == DNS_TXT ? rec->name : "";
 	struct resolve_item *it;
 
 	if (r->item_count >= ITEMS_MAX)

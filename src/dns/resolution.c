@@ -131,9 +131,15 @@ static unsigned question_send(struct resolution *r)
 	return sent;
 }
 
+/* Addresses are of two families: the one is asked for where the other one is not known. */
+static bool has_families(enum dns_type type)
+{
+	return type == DNS_A || type == DNS_AAAA;
+}
+
 static bool is_accepted(const struct resolution *r, enum dns_type type)
 {
-	return type == DNS_SRV || family_is_accepted(&r->state->set, type == DNS_AAAA);
+	return !has_families(type) || family_is_accepted(&r->state->set, type == DNS_AAAA);
 }
 
 static enum dns_type other_type(enum dns_type type)
@@ -173,7 +179,7 @@ static void ask(struct resolution *r, enum dns_type type)
 
 static void begin_try(struct resolution *r)
 {
-	r->tried_other = r->first == DNS_SRV || !is_accepted(r, other_type(r->first));
+	r->tried_other = !has_families(r->first) || !is_accepted(r, other_type(r->first));
 	ask(r, is_accepted(r, r->first) ? r->first : other_type(r->first));
 }
 

@@ -28,15 +28,15 @@ static unsigned check_records(const struct dns_record *r, enum dns_type asked)
 		else if (r->type == DNS_AAAA)
 			expect(r->addr.family == ADDR_INET6);
 		else
-			expect(r->type == DNS_SRV && r->name);
-		expect(!r->name || strlen(r->name) <= DNS_NAME_MAX);
+			expect((r->type == DNS_SRV || r->type == DNS_TXT) && r->name);
+		expect(!r->name || r->type == DNS_TXT || strlen(r->name) <= DNS_NAME_MAX);
 	}
 	return count;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum dns_type types[] = { DNS_A, DNS_AAAA, DNS_SRV };
+	static const enum dns_type types[] = { DNS_A, DNS_AAAA, DNS_SRV, DNS_TXT };
 	struct dns_question q = { .name = "foo.ex", .id = 0x1234 };
 	struct dns_answer a, again;
 	struct arena arena;
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 3 || size > 70000)
 		return 0;
-	q.type = types[data[0] % 3];
+	q.type = types[data[0] % 4];
 	copy = malloc(size - 1);
 	expect(copy);
 	memcpy(copy, data + 1, size - 1);

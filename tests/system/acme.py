@@ -8,6 +8,7 @@ With --pebble PROGRAM (or $PEBBLE) that authority, of github.com/letsencrypt/peb
 import ipaddress
 import json
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -16,6 +17,7 @@ import tempfile
 
 import lib
 import lib_acme
+import lib_dns
 from lib_jose import b64
 
 CONF = """	expose-experimental-directives
@@ -168,6 +170,87 @@ def files(tap, args):
                 tap.ok(sc.issued(), "but acme renew asks", sc.ca.log)
 
 
+RECORD = re.compile(r'"_acme-challenge\.(\S+)" TXT record to "(\S+)" and use the "acme challenge_ready @certs/site domain (\S+)"')
+
+
+def dns_by_command(tap, args):
+    """Somebody else writes the records, and says so."""
+    zone = {}
+    with Scene(args, section="	challenge dns-01\n	provider-name \"my provider\"\n	acme-vars 'a=\"1\"'", names="domains a.example,*.b.example",
+               records=lambda name: zone.get(name, [])) as sc:
+        sc.start()
+        ready = "acme challenge_ready @certs/site domain "
+        wanted = []
+        for name in ("a.example", "b.example"):
+            line = sc.syslog.find(r'dns-01 requires to set the "_acme-challenge\.' + re.escape(name))
+            wanted += RECORD.findall(str(line))
+        tap.eq([w[0] for w in wanted], ["a.example", "b.example"], "the log has the records that are wanted, and the command")
+        events = sc.proxy.ctl("show events dpapi")
+        for name, value, _ in wanted:
+            tap.ok(re.search(r'acme deploy @certs/site thumbprint \S{43}\nprovider-name "my provider"\nacme-vars "a=\\"1\\""\ndns-01-record "%s"\n\{.*"%s"'
+                             % (re.escape(value), re.escape(name)), events), "the ring dpapi tells of %s" % name, events)
+        tap.ok("Not enough parameters" in sc.proxy.ctl("acme challenge_ready @certs/site") and
+               "Couldn't find an ACME task" in sc.proxy.ctl(ready + "c.example"), "names that are not waited for are refused")
+        tap.eq(len([x for x in sc.ca.log if "/chall/" in x[1]]), 0, "no challenge is answered yet")
+        zone.update(("_acme-challenge." + name, [value]) for name, value, _ in wanted)
+        tap.ok("1 'b.example' challenge(s) ready! Remaining challenges to deploy: 1" in sc.proxy.ctl(ready + "b.example"), "one is ready")
+        tap.ok("already READY" in sc.proxy.ctl(ready + "b.example"), "once")
+        tap.ok("All challenges ready" in sc.proxy.ctl(ready + "a.example"), "all are ready")
+        tap.ok(sc.issued(), "and the certificate comes, that of a wildcard too", sc.ca.log)
+        tap.ok(lib.until(lambda: "acme newcert @certs/site\n" in sc.proxy.ctl("show events dpapi")), "which is told of")
+        tap.ok("Couldn't find" in sc.proxy.ctl(ready + "a.example"), "nothing is waited for any more")
+
+
+def dns_by_resolvers(tap, args):
+    """The records are looked for until they are there."""
+    zone = {}
+    dns = lib_dns.Dns()
+    text = "	challenge dns-01\n	challenge-ready dns,delay\n	dns-delay 1s\n	dns-timeout %%s\nresolvers default\n	nameserver n 127.0.0.1:%d" % dns.port
+    with Scene(args, section=text % "10m", names="domains a.example", records=lambda name: zone.get(name, [])) as sc:
+        sc.start()
+        tap.ok(sc.syslog.find('dns-01: Couldn.t get the TXT record for "_acme-challenge.a.example"'), "a record is not there")
+        value = re.search(r'dns-01-record "(\S+)"', sc.proxy.ctl("show events dpapi")).group(1)
+        dns.zone["_acme-challenge.a.example"] = [lib_dns.txt("other"), lib_dns.txt(value[1:])]
+        seen = len(dns.seen)
+        lib.until(lambda: len(dns.seen) > seen + 1)
+        tap.eq(len([x for x in sc.ca.log if "/chall/" in x[1]]), 0, "others are not it")
+        zone["_acme-challenge.a.example"] = [value]
+        dns.zone["_acme-challenge.a.example"] = [lib_dns.txt("other"), lib_dns.txt(value[:7], value[7:])]
+        tap.ok(sc.issued(), "when it is there, the challenge is answered", sc.ca.log)
+        tap.ok(all(q.kind == lib_dns.TXT for q in dns.seen), "it was asked for TXT records only")
+    dns.zone.clear()
+    with Scene(args, section=text % "1s", names="domains a.example") as sc:
+        sc.start()
+        tap.ok(sc.syslog.find("cannot get a certificate: dns-01: the TXT records are not there after 1s"), "dns-timeout")
+    with Scene(args, section="	challenge dns-01\n	challenge-ready none", names="domains a.example") as sc:
+        sc.start()
+        tap.ok(sc.syslog.find("cannot get a certificate: the challenge failed"), "challenge-ready none: nothing is waited for")
+    dns.close()
+
+
+def dns_persists(tap, args):
+    """dns-persist-01: a record that stays."""
+    zone = {}
+    dns = lib_dns.Dns()
+    text = "	challenge dns-persist-01\n%%sresolvers default\n	nameserver n 127.0.0.1:%d" % dns.port
+    with Scene(args, section=text % "	dns-delay 1s\n", names="domains *.a.example", records=lambda name: zone.get(name, [])) as sc:
+        sc.start()
+        tap.ok(sc.syslog.find("dns-persist-01: waiting 1s"), "it is not there: what challenge-ready says is waited for")
+        value = re.search(r'dns-persist-01-record "([^"]+)"', sc.proxy.ctl("show events dpapi")).group(1)
+        tap.ok(re.fullmatch(r"authority\.example; accounturi=%s/kid/\S+; policy=wildcard" % re.escape(sc.ca.base), value), "what it is to be", value)
+        zone["_validation-persist.a.example"] = [value]
+        dns.zone["_validation-persist.a.example"] = [lib_dns.txt(value)]
+        tap.ok(sc.issued(), "the certificate comes", sc.ca.log)
+    with Scene(args, section=text % "	challenge-ready cli\n", names="domains *.a.example",
+               records=lambda name: ["authority.example; policy=wildcard; accounturi=%s/kid/%s" % (sc.ca.base, list(sc.ca.accounts)[0].split("/")[-1])]) as sc:
+        sc.start()
+        tap.ok(sc.issued(), "where it is there already, nothing is waited for", sc.ca.log)
+    with Scene(args, section=text % "", names="domains a.example", faults=("bad-issuer",)) as sc:
+        sc.start()
+        tap.ok(sc.syslog.find("cannot get a certificate: no record can meet the challenge"), "a wrong issuer is refused")
+    dns.close()
+
+
 def faulty(tap, args):
     for fault, text in [("directory", "the directory is none: 403"), ("account", "the account is refused: 403"), ("order", "the order is refused: 403"),
                         ("authz", "no challenge http-01 is offered: 403"), ("no-http", "no challenge http-01 is offered"),
@@ -240,7 +323,7 @@ def main():
     if not lib_acme.AVAILABLE:
         tap.skip("acme", "Python has no module cryptography")
         tap.done()
-    tap.run((first, kinds, bound, reused, files, faulty, with_pebble), args)
+    tap.run((first, kinds, bound, reused, files, dns_by_command, dns_by_resolvers, dns_persists, faulty, with_pebble), args)
     tap.done()
 
 

@@ -236,11 +236,16 @@ class Authority:
         persist["issuer-domain-names"] = ["authority.example", "other.example"]
         if "bad-issuer" in self.faults:
             persist["issuer-domain-names"] = ["\"\n"]
-        return 200, {"status": status, "identifier": o["names"][i], "challenges": [dns, persist] + others}
+        out = {"status": status, "identifier": o["names"][i], "challenges": [dns, persist] + others}
+        if o["names"][i]["value"].startswith("*."):
+            out.update(identifier={"type": "dns", "value": o["names"][i]["value"][2:]}, wildcard=True)
+        return 200, out
 
     def on_chall(self, path, header, payload, headers, n):
         o, i = self.orders[int(path[1])], int(path[2])
         token = b64(hashlib.sha256(("%s/%s" % (path[1], path[2])).encode()).digest())
+        if payload is None: # asked how it goes
+            return 200, {"status": "valid" if i in o["valid"] else "invalid" if ("failed", i) in o["valid"] else "pending"}
         if len(path) > 3:
             return self.on_chall_of_dns(path[3], o, i, token)
         c = http.client.HTTPConnection("127.0.0.1", self.challenge_port, timeout=5)
@@ -252,12 +257,13 @@ class Authority:
 
     def on_chall_of_dns(self, kind, o, i, token):
         name = o["names"][i]["value"]
+        name, policy = (name[2:], "policy=wildcard") if name.startswith("*.") else (name, "")
         if kind == "dns":
             digest = hashlib.sha256((token + "." + thumbprint(o["key"])).encode()).digest()
             good = b64(digest) in self.records("_acme-challenge." + name)
         else:
             account = "accounturi=" + self.base + "/kid/" + thumbprint(o["key"])
-            good = any(r.startswith("authority.example") and account in r for r in self.records("_validation-persist." + name))
+            good = any(r.startswith("authority.example") and account in r and policy in r for r in self.records("_validation-persist." + name))
         o["valid"].add(i if good else ("failed", i))
         return 200, {"status": "processing"}
 

@@ -4,7 +4,7 @@
 Dns      .zone maps a name to what is answered: a list of records, an rcode, None (silence) or a
          function(Query) that returns one of these, bytes to send as they are, or a list of bytes
 Query    one question as it came, and reply() to build an answer by hand
-a(), aaaa(), srv(), cname(), record()     make records
+a(), aaaa(), srv(), cname(), txt()     make records
 """
 import socket
 import struct
@@ -48,6 +48,11 @@ def cname(target, **more):
 
 def srv(target, port, weight=1, priority=1, **more):
     return Record(SRV, struct.pack(">HHH", priority, weight, port) + wire_name(target), **more)
+
+
+def txt(*texts, **more):
+    """One record of several strings."""
+    return Record(TXT, b"".join(bytes([len(t)]) + t.encode("latin-1") for t in texts), **more)
 
 
 class Query:

@@ -205,6 +205,17 @@ static bool put_in_force(struct config *cfg, const struct acme_job *j, char *why
 	return tls_cert_set(cfg, j->name, &texts, why, size);
 }
 
+/* Who keeps certificates in files may fetch it now. */
+static void tell_newcert(const char *name)
+{
+	struct strbuf event;
+
+	strbuf_init(&event);
+	if (strbuf_printf(&event, "acme newcert %s\n", name))
+		acme_dns_tell(strbuf_slice(&event));
+	strbuf_fini(&event);
+}
+
 static void look(void);
 
 static void finished(const char *crt, const char *key, const char *why)
@@ -236,6 +247,7 @@ static void finished(const char *crt, const char *key, const char *why)
 		j->state = ACME_STOPPED;
 		pthread_mutex_unlock(&lock);
 		say(LOG_LVL_NOTICE, j->name, "Successful update of the certificate.", "");
+		tell_newcert(j->name);
 	} else {
 		job_failed(j, crt ? text : why);
 	}
@@ -289,6 +301,7 @@ static void timer_fires(struct timer *t)
 
 static void work_runs(struct task *t, void *ctx, unsigned why)
 {
+	acme_dns_wake();
 	look();
 }
 
@@ -325,6 +338,39 @@ static enum ctl_step renew(struct ctl_request *rq)
 		ctl_error(rq, "Out of memory.");
 	else
 		task_wake(work, TASK_WOKEN_MSG);
+	return CTL_DONE;
+}
+
+static enum ctl_step challenge_ready(struct ctl_request *rq)
+{
+	const char *cert, *domain;
+	enum acme_said said;
+	unsigned left;
+
+	if (rq->count - rq->at < 3 || strcmp(rq->words[rq->at + 1], "domain") != 0) {
+		ctl_error(rq, "Not enough parameters: \"acme challenge_ready <certfile> domain "
+			  "<domain>\"");
+		return CTL_DONE;
+	}
+	cert = rq->words[rq->at];
+	domain = rq->words[rq->at + 2];
+	rq->at += 3;
+	said = acme_dns_ready(cert, domain, &left);
+	if (said == ACME_SAID_NOTHING)
+		ctl_error(rq, "Couldn't find an ACME task using crt \"%s\" and dns \"%s\" to set as "
+			  "ready!", cert, domain);
+	else if (said == ACME_SAID_BEFORE)
+		ctl_error(rq, "ACME challenge for crt \"%s\" and dns \"%s\" was already READY !", cert,
+			  domain);
+	if (said != ACME_SAID_NOW)
+		return CTL_DONE;
+	task_wake(work, TASK_WOKEN_MSG);
+	if (left)
+		ctl_say(rq, "1 '%s' challenge(s) ready! Remaining challenges to deploy: %u", domain,
+			 left);
+	else
+		ctl_say(rq, "1 '%s' challenge(s) ready! All challenges ready, starting challenges "
+			 "validation!", domain);
 	return CTL_DONE;
 }
 
@@ -386,6 +432,9 @@ static enum ctl_step status(struct ctl_request *rq)
 static const struct ctl_command commands[] = {
 	{ .words = "acme renew", .level = CTL_ADMIN, .syntax = "<certificate>", .run = renew,
 	  .help = "ask the authority of a certificate for another one, now" },
+	{ .words = "acme challenge_ready", .level = CTL_ADMIN,
+	  .syntax = "<certificate> domain <domain>", .run = challenge_ready,
+	  .help = "the TXT record that a challenge asks for is written" },
 	{ .words = "acme status", .run = status,
 	  .help = "certificates that authorities give, and when they are asked" },
 	{ 0 }
@@ -413,6 +462,8 @@ static bool section_open(struct conf_line *l)
 	s->curves = "P-384";
 	s->bits = 2048;
 	s->eab_bits = 256;
+	s->dns_delay_ms = 30000;
+	s->dns_timeout_ms = 600000;
 	s->account_key = arena_printf(&l->cfg->arena, "%s.account.key", s->name);
 	list_append(&acme_of(l->cfg)->sections, &s->link);
 	http_client_want_tls(l->cfg);
@@ -434,14 +485,71 @@ static bool parse_text(struct conf_line *l)
 
 static bool parse_challenge(struct conf_line *l)
 {
+	static const char *const kinds[] = { "http-01", "dns-01", "dns-persist-01" };
+	struct acme_section *s = l->object;
 	const char *word = conf_next(l);
 
-	if (strcmp(word, "http-01") == 0)
-		return conf_take_end(l);
-	if (strcmp(word, "dns-01") == 0 || strcmp(word, "dns-persist-01") == 0)
-		return conf_error(l, l->at - 1, NULL, "'challenge %s' is not supported yet: only "
-				  "'http-01' is.", word);
-	return conf_error(l, l->at - 1, NULL, "'challenge' expects 'http-01'.");
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i], word) == 0) {
+			s->challenge = (enum acme_challenge)i;
+			return conf_take_end(l);
+		}
+	return conf_error(l, l->at - 1, NULL, "'challenge' must be one of the following: http-01, "
+			  "dns-01, dns-persist-01");
+}
+
+static bool parse_ready(struct conf_line *l)
+{
+	static const struct {
+		const char *word;
+		unsigned bit;
+	} kinds[] = {
+		{ "cli", ACME_READY_CLI }, { "delay", ACME_READY_DELAY }, { "dns", ACME_READY_DNS },
+		{ "none", 0 },
+	};
+	struct acme_section *s = l->object;
+	const char *at = conf_next(l);
+	bool none = false;
+
+	s->ready = 0;
+	s->ready_is_set = true;
+	do {
+		struct slice word = slice_make(at, strcspn(at, ","));
+		size_t i = 0;
+
+		while (i < ARRAY_LEN(kinds) && !slice_eq(word, slice_of(kinds[i].word)))
+			i++;
+		if (i == ARRAY_LEN(kinds))
+			return conf_error(l, l->at - 1, NULL, "'challenge-ready' requires parameters "
+					  "separated by commas: 'cli', 'dns', 'delay' or 'none'");
+		s->ready |= kinds[i].bit;
+		none |= !kinds[i].bit;
+		at += word.len;
+	} while (*at++ == ',');
+	if (none && s->ready)
+		return conf_error(l, l->at - 1, NULL, "'challenge-ready' can't combine 'none' with "
+				  "other keywords.");
+	return conf_take_end(l);
+}
+
+/* keyword->offset: of the milliseconds. */
+static bool parse_time(struct conf_line *l)
+{
+	return conf_take_time_ms(l, (int64_t *)((char *)l->object + l->keyword->offset)) &&
+	       conf_take_end(l);
+}
+
+/* keyword->offset: where the text goes, which may have any character that is printed. */
+static bool parse_words(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	for (const char *p = word; *p; p++)
+		if ((unsigned char)*p < 32 || *p == 127)
+			return conf_error(l, l->at - 1, NULL, "'%s' expects a text of one line.",
+					  l->keyword->words);
+	*(const char **)((char *)l->object + l->keyword->offset) = conf_strdup(l->cfg, word);
+	return conf_take_end(l);
 }
 
 static bool parse_keytype(struct conf_line *l)
@@ -511,9 +619,12 @@ static bool parse_scheduler(struct conf_line *l)
 #define TEXT(word, member, what, text) \
 	{ .words = word, IN, ONE, .parse = parse_text, \
 	  .offset = offsetof(struct acme_section, member), .syntax = what, .help = text }
-#define LATER(word) \
-	{ .words = word, IN, .flags = CONF_LATER, .max_args = -1, .help = "not there yet", \
-	  .hint = "'" word "' is not supported yet: it goes with the challenge 'dns-01'." }
+#define TIME(word, member, text) \
+	{ .words = word, IN, ONE, .parse = parse_time, .syntax = "<time>", \
+	  .offset = offsetof(struct acme_section, member), .help = text }
+#define WORDS(word, member, text) \
+	{ .words = word, IN, ONE, .parse = parse_words, .syntax = "<text>", \
+	  .offset = offsetof(struct acme_section, member), .help = text }
 
 static const struct conf_section sections[] = {
 	{ .name = "acme", .where = CONF_OTHER, .open = section_open, .syntax = "<name>",
@@ -533,7 +644,7 @@ static const struct conf_keyword keywords[] = {
 	TEXT("eab-mac-key", eab_key, "<file>", "its key, in base64url"),
 	{ .words = "eab-mac-alg", IN, ONE, .parse = parse_mac,
 	  .syntax = "{ HS256 | HS384 | HS512 }", .help = "how that key signs" },
-	{ .words = "challenge", IN, ONE, .parse = parse_challenge, .syntax = "http-01",
+	{ .words = "challenge", IN, ONE, .parse = parse_challenge, .syntax = "{ http-01 | dns-01 | dns-persist-01 }",
 	  .help = "how the authority is shown whose names they are" },
 	{ .words = "keytype", IN, ONE, .parse = parse_keytype, .syntax = "{ RSA | ECDSA }",
 	  .help = "keys of the certificates" },
@@ -543,8 +654,13 @@ static const struct conf_keyword keywords[] = {
 	  .help = "curve of keys of ECDSA" },
 	{ .words = "reuse-key", IN, ONE, .parse = parse_reuse, .syntax = "{ on | off }",
 	  .help = "keep the key of the certificate before" },
-	LATER("acme-vars"), LATER("challenge-ready"), LATER("dns-delay"), LATER("dns-timeout"),
-	LATER("provider-name"),
+	{ .words = "challenge-ready", IN, ONE, .parse = parse_ready,
+	  .syntax = "{ none | { cli | delay | dns }[,...] }",
+	  .help = "what a challenge of DNS waits for" },
+	TIME("dns-delay", dns_delay_ms, "how long 'delay' is, and between resolutions (30s)"),
+	TIME("dns-timeout", dns_timeout_ms, "how long TXT records are resolved (600s)"),
+	WORDS("provider-name", provider, "for who writes DNS records: where"),
+	WORDS("acme-vars", vars, "for who writes DNS records: anything else"),
 	{ 0 }
 };
 
@@ -577,6 +693,11 @@ static void acme_check(struct config *cfg, struct diag_list *diags)
 	list_for_each(s, &acme_of(cfg)->sections, link) {
 		if (!s->directory)
 			SAY(diags, s, "'directory' is missing.", s->name);
+		if (s->challenge == ACME_HTTP && s->ready_is_set)
+			SAY(diags, s, "'http-01' is not compatible with 'challenge-ready'.", s->name);
+		if (!s->ready_is_set)
+			s->ready = s->challenge == ACME_DNS ? ACME_READY_CLI
+				 : s->challenge == ACME_PERSIST ? ACME_READY_DNS | ACME_READY_DELAY : 0;
 		if (!s->eab_id != !s->eab_key)
 			SAY(diags, s, "'eab-key-id' and 'eab-mac-key' go together.", s->name);
 	}

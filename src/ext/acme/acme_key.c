@@ -198,18 +198,36 @@ static bool jwk_put(struct strbuf *out, const EVP_PKEY *key)
 	       add_point(out, key, &a) && strbuf_add_str(out, "\"}");
 }
 
-bool acme_thumbprint(struct strbuf *out, const EVP_PKEY *key)
+/* Adds the SHA-256 of a text, in base64url. */
+static bool add_digest(struct strbuf *out, struct slice text)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE];
-	struct strbuf jwk;
 	unsigned len = 0;
+
+	return EVP_Digest(text.ptr, text.len, digest, &len, EVP_sha256(), NULL) &&
+	       base64url(out, slice_make((char *)digest, len));
+}
+
+bool acme_thumbprint(struct strbuf *out, const EVP_PKEY *key)
+{
+	struct strbuf jwk;
 	bool good;
 
 	strbuf_init(&jwk);
-	good = jwk_put(&jwk, key) &&
-	       EVP_Digest(jwk.ptr, jwk.len, digest, &len, EVP_sha256(), NULL) &&
-	       base64url(out, slice_make((char *)digest, len));
+	good = jwk_put(&jwk, key) && add_digest(out, strbuf_slice(&jwk));
 	strbuf_fini(&jwk);
+	return good;
+}
+
+bool acme_dns_value(struct strbuf *out, const char *token, const char *thumbprint)
+{
+	struct strbuf text;
+	bool good;
+
+	strbuf_init(&text);
+	good = strbuf_printf(&text, "%s.%s", token, thumbprint) &&
+	       add_digest(out, strbuf_slice(&text));
+	strbuf_fini(&text);
 	return good;
 }
 

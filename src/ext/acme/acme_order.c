@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* acme_order.c - ACME: one order, from the directory to the certificate (RFC 8555 7)
  *
- *   DIRECTORY --> NONCE --> ACCOUNT --> ORDER --> [AUTH --> CHALLENGE --> POLL_AUTH]...
- *       --> FINALIZE --> POLL_ORDER --> CERTIFICATE
+ *   DIRECTORY --> NONCE --> ACCOUNT --> ORDER --> AUTH... --> (acme_dns.c waits, for DNS)
+ *       --> [CHALLENGE --> POLL_AUTH]... --> FINALIZE --> POLL_ORDER --> CERTIFICATE
  *
  * Each step asks one question by the program's HTTP client, and takes its answer. What the
  * authority says is not trusted: texts that go into a message or a URL are looked at first, counts
@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "client/http_client.h"
+#include "codec/dns.h"
 #include "codec/json.h"
 #include "conf/conf.h"
 #include "core/background.h"
@@ -40,7 +41,8 @@ enum step { DIRECTORY, NONCE, ACCOUNT, ORDER, AUTH, CHALLENGE, POLL_AUTH, FINALI
 
 struct authorization {
 	char *url, *challenge, *token; /* the last two once it was read */
-	bool in_map;
+	bool in_map, is_valid;
+	unsigned offer;                /* which of those that are offered is its challenge */
 };
 
 static struct {
@@ -71,6 +73,10 @@ static struct {
 	struct strbuf key_pem;
 } me;
 
+static const char *const challenge_names[] = {
+	[ACME_HTTP] = "http-01", [ACME_DNS] = "dns-01", [ACME_PERSIST] = "dns-persist-01",
+};
+
 static void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -96,6 +102,7 @@ static void forget(char **text)
 static void end(void)
 {
 	leave_map();
+	acme_dns_end();
 	timer_cancel(&me.timer);
 	timer_cancel(&me.limit);
 	if (me.call)
@@ -417,12 +424,45 @@ static void take_account(void)
 
 static void finalize(void);
 
+/* Answers the challenges that are left, one after the other. */
+static void next_challenge(void)
+{
+	while (me.at < me.auth_count && me.auths[me.at].is_valid)
+		me.at++;
+	if (me.at == me.auth_count) {
+		finalize();
+		return;
+	}
+	me.payload.len = 0;
+	if (strbuf_add_str(&me.payload, "{}"))
+		ask(CHALLENGE, me.auths[me.at].challenge, true);
+	else
+		fail("out of memory");
+}
+
+static void records_are_there(const char *why)
+{
+	if (why) {
+		fail("%s: %s", challenge_names[me.want.section->challenge], why);
+		return;
+	}
+	timer_set(&me.limit, clock_now_ms() + ORDER_MS);
+	next_challenge();
+}
+
 static void next_authorization(void)
 {
-	if (me.at < me.auth_count)
+	if (me.at < me.auth_count) {
 		ask_empty(AUTH, me.auths[me.at].url);
-	else
-		finalize();
+		return;
+	}
+	me.at = 0;
+	if (me.want.section->challenge == ACME_HTTP) {
+		next_challenge();
+		return;
+	}
+	timer_cancel(&me.limit); /* who writes records takes the time that it takes */
+	acme_dns_wait(records_are_there);
 }
 
 static void take_order(void)
@@ -453,13 +493,17 @@ static bool take_challenge(struct authorization *a)
 
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(path, sizeof(path), "$.challenges[%u].type", i);
-		if (!text_is(path, "http-01"))
+		if (!text_is(path, challenge_names[me.want.section->challenge]))
 			continue;
 		snprintf(path, sizeof(path), "$.challenges[%u].token", i);
 		free(a->token);
 		a->token = text_at(path);
+		if (me.want.section->challenge != ACME_PERSIST &&
+		    !(a->token && is_token(slice_of(a->token))))
+			return false;
+		a->offer = i;
 		snprintf(path, sizeof(path), "$.challenges[%u].url", i);
-		return a->token && is_token(slice_of(a->token)) && take_url(path, &a->challenge);
+		return take_url(path, &a->challenge);
 	}
 	return false;
 }
@@ -477,24 +521,70 @@ static bool enter_map(struct authorization *a)
 	return a->in_map;
 }
 
+/* The value for dns-persist-01: the first issuer that is offered, and the account. */
+static bool persist_value(const struct authorization *a, struct strbuf *out)
+{
+	char path[80], *issuer;
+	struct slice value;
+	bool good;
+
+	snprintf(path, sizeof(path), "$.challenges[%u].issuer-domain-names[0]", a->offer);
+	issuer = text_at(path);
+	good = issuer && dns_name_is_valid(slice_of(issuer)) &&
+	       strbuf_printf(out, "%s; accounturi=%s", issuer, me.kid) &&
+	       (json_find(strbuf_slice(&me.body), SLICE("$.wildcard"), &value) != JSON_TRUE ||
+		strbuf_add_str(out, "; policy=wildcard"));
+	free(issuer);
+	return good;
+}
+
+/* Tells who writes DNS records which one is wanted. False: fail() was told why. */
+static bool want_record(const struct authorization *a)
+{
+	bool is_persist = me.want.section->challenge == ACME_PERSIST, good;
+	char *domain = text_at("$.identifier.value");
+	struct strbuf value;
+
+	strbuf_init(&value);
+	good = domain && dns_name_is_valid(slice_of(domain)) &&
+	       (is_persist ? persist_value(a, &value)
+			   : acme_dns_value(&value, a->token, me.thumbprint)) &&
+	       strbuf_add_char(&value, 0);
+	if (!good)
+		refused("no record can meet the challenge");
+	else if (!(good = acme_dns_add(domain, is_persist ? NULL : value.ptr)))
+		fail("out of memory");
+	else
+		acme_dns_announce(domain, value.ptr, me.thumbprint, strbuf_slice(&me.body));
+	strbuf_fini(&value);
+	free(domain);
+	return good;
+}
+
 static void take_authorization(void)
 {
 	struct authorization *a = &me.auths[me.at];
+	enum acme_challenge kind = me.want.section->challenge;
 
-	if (me.status == 200 && text_is("$.status", "valid")) {
-		me.at++;
-		next_authorization();
-	} else if (me.status != 200 || !text_is("$.status", "pending") || !take_challenge(a)) {
-		refused("no challenge http-01 is offered");
-	} else if (!enter_map(a)) {
-		fail("the map '%s' is not there: no rule uses it", me.want.section->map);
-	} else {
-		me.payload.len = 0;
-		if (strbuf_add_str(&me.payload, "{}"))
-			ask(CHALLENGE, a->challenge, true);
-		else
-			fail("out of memory");
+	a->is_valid = me.status == 200 && text_is("$.status", "valid");
+	if (!a->is_valid) {
+		if (me.status != 200 || !text_is("$.status", "pending") || !take_challenge(a)) {
+			char what[64];
+
+			snprintf(what, sizeof(what), "no challenge %s is offered",
+				 challenge_names[kind]);
+			refused(what);
+			return;
+		}
+		if (kind == ACME_HTTP && !enter_map(a)) {
+			fail("the map '%s' is not there: no rule uses it", me.want.section->map);
+			return;
+		}
+		if (kind != ACME_HTTP && !want_record(a))
+			return;
 	}
+	me.at++;
+	next_authorization();
 }
 
 static void take_answer_to_challenge(void)
@@ -523,8 +613,8 @@ static void take_poll_of_authorization(void)
 	if (me.status / 100 != 2)
 		refused("the authorization is refused");
 	else if (text_is("$.status", "valid")) {
-		me.at++;
-		next_authorization();
+		me.auths[me.at].is_valid = true;
+		next_challenge();
 	} else if (text_is("$.status", "pending") || text_is("$.status", "processing")) {
 		ask_later(POLL_AUTH);
 	} else {
@@ -705,6 +795,7 @@ bool acme_order_begin(const struct acme_want *w, acme_done_fn *done)
 		end();
 		return false;
 	}
+	acme_dns_begin(me.want.section, me.want.name);
 	timer_set(&me.limit, clock_now_ms() + ORDER_MS);
 	me.key = w->key ? acme_key_of_pem(slice_of(w->key)) : NULL;
 	timer_set(&me.timer, clock_now_ms());
