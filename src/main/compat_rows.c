@@ -6,6 +6,7 @@
  * row has its case in tests/system/compat.py, and its line in doc/configuration/upgrades.md.
  */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include "conf/conf.h"
 #include "compat_priv.h"
@@ -145,6 +146,21 @@ static bool threads_are_chosen(const struct compat_site *at)
 	       !compat_global(at, "cpu-policy") && !compat_global(at, "thread-groups");
 }
 
+/* Groups were of 64 threads, where nothing else was said. */
+static bool threads_are_many(const struct compat_site *at)
+{
+	const struct compat_line *l = compat_global(at, "nbthread");
+
+	return l && l->count > 1 && atoi(l->words[1]) > 16 &&
+	       !compat_global(at, "thread-groups") && !compat_global(at, "thread-group") &&
+	       !compat_global(at, "max-threads-per-group") && !compat_global(at, "cpu-map");
+}
+
+static bool is_all_there_is(const struct compat_site *at)
+{
+	return at->line->count == 1;
+}
+
 static bool names_any_family(const struct compat_site *at)
 {
 	return compat_line_is(&at->section->opening, "resolvers") &&
@@ -258,6 +274,11 @@ const struct compat_row compat_rows[] = {
 	  .was = "threads run on the CPUs of the first NUMA node",
 	  .is = "threads run on the fastest CPUs of all nodes (cpu-policy performance)",
 	  .keep = "cpu-policy first-usable-node" },
+	{ .name = "thread-groups", .before = 302, .since = 304, .kind = COMPAT_DEFAULT,
+	  .places = IN_GLOBAL, .lines = "nbthread", .applies = threads_are_many,
+	  .was = "up to 64 threads make one group",
+	  .is = "threads are in groups of 16 at most, each with its own idle connections",
+	  .keep = "max-threads-per-group 64" },
 	{ .name = "dns-accept-family", .since = 303, .kind = COMPAT_DEFAULT, .places = IN_OTHER,
 	  .applies = names_any_family, .was = "servers get IPv4 and IPv6 addresses",
 	  .is = "servers get IPv6 addresses only where the system has a route for IPv6",
@@ -288,7 +309,8 @@ const struct compat_row compat_rows[] = {
 	  .keep = "http-request del-header upgrade if { req.body_size gt 0 }" },
 	/* what is told now */
 	{ .name = "master-worker", .since = 303, .kind = COMPAT_TOLD, .places = IN_GLOBAL,
-	  .lines = "master-worker", .was = "a master and its worker",
+	  .lines = "master-worker", .applies = is_all_there_is,
+	  .was = "a master and its worker",
 	  .is = "the same, with a warning: it goes with 3.5", .keep = "-W on the command line" },
 	{ .name = "dispatch", .since = 303, .kind = COMPAT_TOLD, .places = IN_BE,
 	  .lines = "dispatch", .was = "where requests go that no server takes",
@@ -356,6 +378,9 @@ const struct compat_row compat_rows[] = {
 	{ .name = "quic-buffers", .before = 302, .since = 304, .kind = COMPAT_REFUSED,
 	  .places = IN_GLOBAL, .lines = "tune.quic.frontend.conn-tx-buffers.limit",
 	  .was = "a warning: without effect", .is = "an error: the word is gone", .keep = NULL },
+	{ .name = "no-quic", .before = 302, .since = 304, .kind = COMPAT_REFUSED,
+	  .places = IN_GLOBAL, .lines = "no-quic", .was = "QUIC listeners get no datagrams",
+	  .is = "an error: the word is gone", .keep = "tune.quic.listen off" },
 	{ .name = "httpchk-headers", .before = 206, .since = 302, .kind = COMPAT_REFUSED,
 	  .places = IN_PROXY, .lines = "option httpchk", .applies = hides_headers,
 	  .was = "headers behind the version are sent by the check",

@@ -113,7 +113,7 @@ static bool parse_master_worker(struct conf_line *l)
 	if (word && strcmp(word, "no-exit-on-failure") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' only supports 'no-exit-on-failure' "
 				  "option", l->words[0]);
-	if (!l->early && !conf_deprecated(l->cfg))
+	if (!word && !l->early && !conf_deprecated(l->cfg))
 		diag_add(l->diags, DIAG_WARNING, NULL, NULL,
 			 "The 'master-worker' keyword is deprecated in 3.3 and will be removed in "
 			 "3.5. Use -W or -Ws in the startup script instead.");
@@ -137,9 +137,12 @@ static bool parse_idle_sharing(struct conf_line *l)
 {
 	const char *word = conf_next(l);
 
-	if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))
-		return conf_error(l, word ? l->at - 1 : 0, NULL, "'%s' expects 'on' or 'off'.",
-				  l->words[0]);
+	if (strcmp(word, "full") == 0)
+		conf_warn(l, l->at - 1, NULL, "'%s full' is 'on' here: idle connections stay in "
+			  "their group of threads.", l->words[0]);
+	else if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects 'full', 'on' or 'off' but got "
+				  "'%s'.", l->words[0], word);
 	settings_of(l->cfg)->idle.apart = strcmp(word, "off") == 0;
 	return true;
 }
@@ -343,7 +346,7 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
 
 	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
-	  .parse = parse_idle_sharing, .syntax = "{ on | off }",
+	  .parse = parse_idle_sharing, .syntax = "{ full | on | off }",
 	  .help = "threads give each other idle server connections" },
 	NUMBER("tune.pool-high-fd-ratio", idle.high_percent, 0, 100,
 	       "part of the descriptors beyond which new connections push idle ones out"),
