@@ -47,6 +47,7 @@ static const char usage_text[] =
 "        -dL lists the loaded libraries after the check\n"
 "        -dr goes on when the address of a server cannot be resolved\n"
 "        -dt [<source>[:<level>[:<verbosity>]],...] traces to stderr ; see -dt help\n"
+"        -dT does without TLS in the kernel, which there never is\n"
 "        -dV disables the verification of servers' certificates\n"
 "        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
 "        -S <bind>[,bind_options...] opens the master's socket\n"
@@ -192,12 +193,12 @@ static const struct flag flags[] = {
 	FLAG("-W", master.wanted), FLAG("-Ws", master.notifies),
 };
 
-/* What changes nothing here, each with why: accepted, but not in silence. */
+/* What changes nothing here, each with why: accepted, but not in silence; NULL: it is as it says. */
 static const struct {
 	const char *name, *why;
 } without_effect[] = {
 	{ "-dG", "names are always resolved by getaddrinfo()" },
-	{ "-dT", "the kernel never takes part in TLS" },
+	{ "-dT", NULL }, /* no TLS in the kernel */
 };
 #define USELESS_COUNT (sizeof(without_effect) / sizeof(*without_effect))
 
@@ -222,7 +223,7 @@ static bool take_flag(struct args *a, const char *word)
 static void say_useless(const struct args *a)
 {
 	for (size_t i = 0; i < USELESS_COUNT; i++)
-		if (a->useless & 1u << i)
+		if (a->useless & 1u << i && without_effect[i].why)
 			diag_say(DIAG_WARNING, "option '%s' has no effect: %s.",
 				 without_effect[i].name, without_effect[i].why);
 }

@@ -109,7 +109,7 @@ def answers(tap, b):
     no_ca = b.file("no-ca.cfg", GOOD % b.port + "backend tls\n\tserver s 127.0.0.1:1 ssl\n")
     tap.eq(b.run("-c", "-f", no_ca)[0], 1, "a server with TLS and no authorities")
     tap.eq(b.run("-dV", "-c", "-f", no_ca)[0], 0, "-dV: its certificate is not looked at")
-    for option in ("-dF", "-dZ", "-dS"):
+    for option in ("-dF", "-dZ", "-dS", "-dT"):
         tap.eq(b.run(option, "-c", "-f", good), (0, "", ""), option)
 
 
@@ -161,7 +161,7 @@ def checks(tap, b):
 def silent_options(tap, b):
     """Nothing is accepted without a word that has no effect; names without address and -dr."""
     good = b.file("options.cfg", GOOD % b.port)
-    for option in ("-dG", "-dT"):
+    for option in ("-dG",):
         status, out, err = b.run("-c", option, "-f", good)
         tap.ok(status == 0 and "option '%s'" % option in err, option + ": told to be of no use",
                err)
