@@ -120,8 +120,8 @@ extern const struct quic_tls_ops tls_quic_ops;
 
 /* --- servers ---------------------------------------------------------------------------------- */
 
-/* Servers' certificates are not verified unless a line asks for it, as after "ssl-server-verify none"
- * (option -dV). Before <cfg> is read.
+/* Servers' certificates are not verified unless a line asks for it, as after
+ * "ssl-server-verify none" (option -dV). Before <cfg> is read.
  */
 void tls_servers_trust_all(struct config *cfg);
 

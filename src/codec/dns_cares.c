@@ -176,7 +176,7 @@ static void read_srv(struct reader *r, const struct raw_record *raw, struct dns_
 		out->name = keep_name(r, target);
 }
 
-/* Strings of a length and as many bytes. One with a NUL in it is nobody's: it is as if it were empty. */
+/* Strings of a length and as many bytes. A text with a NUL in it is as if it were empty. */
 static void read_txt(struct reader *r, const struct raw_record *raw, struct dns_record *out)
 {
 	const uint8_t *at = r->bytes + raw->data, *end = at + raw->data_len;

@@ -263,13 +263,14 @@ static bool take_per_core(struct conf_line *l, struct core_settings *set)
 		return true;
 	if (strcmp(word, "threads-per-core") != 0)
 		return conf_error(l, l->at - 1, "threads-per-core",
-				  "'cpu-policy' passed an unknown keyword '%s', the only known values "
-				  "are threads-per-core", word);
+				  "'cpu-policy' passed an unknown keyword '%s', the only known "
+				  "values are threads-per-core", word);
 	word = conf_next(l);
 	if (!word || (strcmp(word, "1") != 0 && strcmp(word, "auto") != 0))
 		return conf_error(l, l->at - (word != NULL), NULL,
 				  "'cpu-policy' passed an unknown value '%s' to keyword "
-				  "'threads-per-core', known values are 1 or auto", word ? word : "");
+				  "'threads-per-core', known values are 1 or auto",
+				  word ? word : "");
 	set->one_per_core = *word == '1';
 	return true;
 }

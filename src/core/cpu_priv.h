@@ -80,8 +80,8 @@ bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
 		      const struct core_settings *set, struct diag_list *diags);
 void thread_plan_fini(struct thread_plan *plan);
 
-/* A run of groups that share CPUs: what a policy takes for one unit (a CCX, a cluster, some of them),
- * before it is cut into groups.
+/* A run of groups that share CPUs: what a policy takes for one unit (a CCX, a cluster, some of
+ * them), before it is cut into groups.
  */
 struct thread_part {
 	struct cpu_set cpus;

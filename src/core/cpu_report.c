@@ -122,8 +122,8 @@ void cpu_report(const struct cpu_topology *t, const struct thread_plan *plan)
 			for (last = i; last + 1 < plan->sizes[g] &&
 			     have_same_cpus(plan, base + i, base + last + 1); last++)
 				;
-			snprintf(group, sizeof(group), last > i ? "%u/%u-%u" : "%u/%u", g + 1, i + 1,
-				 last + 1);
+			snprintf(group, sizeof(group), last > i ? "%u/%u-%u" : "%u/%u", g + 1,
+				 i + 1, last + 1);
 			snprintf(ids, sizeof(ids), last > i ? "%u-%u" : "%u", base + i + 1,
 				 base + last + 1);
 			printf("  %-9s %-10s ", group, ids);

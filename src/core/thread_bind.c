@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* thread_bind.c - which CPUs of its part a thread may use: cpu-affinity
  *
- * The places of a part stand in a row: by last level cache, then by core, then by number. Each thread
- * takes the next place, so that neighbours share caches, and the groups of a part that is cut get
- * cores which touch. A place is a CPU, or, with one thread per core, a core.
+ * The places of a part stand in a row: by last level cache, then by core, then by number. Each
+ * thread takes the next place, so that neighbours share caches, and the groups of a part that is
+ * cut get cores which touch. A place is a CPU, or, with one thread per core, a core.
  *
  *	per-thread       the place's (first) CPU
  *	per-core         the CPUs of the place's core
@@ -30,7 +30,7 @@ static bool are_of_one_core(const struct cpu_topology *t, unsigned a, unsigned b
 	return a == b || (t->cpu[a].core >= 0 && t->cpu[a].core == t->cpu[b].core);
 }
 
-/* The CPU of <cpus> that comes first from <rank> on, which is moved behind it; -1: there is none. */
+/* The CPU of <cpus> that comes first from <rank> on, which is moved behind it; -1: none. */
 static int next_place(const struct cpu_topology *t, const struct cpu_set *cpus, uint64_t *rank)
 {
 	uint64_t best = UINT64_MAX;
@@ -57,7 +57,8 @@ static void add_neighbours(struct cpu_set *out, const struct cpu_topology *t,
 {
 	for (unsigned other = 0; other < CPUS_MAX; other++) {
 		if (cpu_set_has(part, other) &&
-		    (of_core ? are_of_one_core(t, cpu, other) : t->cpu[cpu].ccx == t->cpu[other].ccx))
+		    (of_core ? are_of_one_core(t, cpu, other)
+			     : t->cpu[cpu].ccx == t->cpu[other].ccx))
 			cpu_set_put(out, other);
 	}
 }

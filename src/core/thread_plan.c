@@ -378,7 +378,8 @@ static void plan_ignores(const struct core_settings *set, struct diag_list *diag
 	if (!by && set->policy == POLICY_FIRST_NODE && set->no_numa_mapping)
 		by = "numa-cpu-mapping";
 	if (by && set->policy_is_set && set->policy != POLICY_NONE)
-		diag_add(diags, DIAG_NOTICE, &bare, NULL, "cpu-policy is ignored when %s is set.", by);
+		diag_add(diags, DIAG_NOTICE, &bare, NULL, "cpu-policy is ignored when %s is set.",
+			 by);
 }
 
 /* The parts of the policy; 0: it makes none, threads are as many as allowed CPUs. */

@@ -6,8 +6,8 @@
  * row has its case in tests/system/compat.py, and its line in doc/configuration/upgrades.md.
  */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
+#include "base/num.h"
 #include "conf/conf.h"
 #include "compat_priv.h"
 
@@ -151,7 +151,7 @@ static bool threads_are_many(const struct compat_site *at)
 {
 	const struct compat_line *l = compat_global(at, "nbthread");
 
-	return l && l->count > 1 && atoi(l->words[1]) > 16 &&
+	return l && l->count > 1 && num_prefix_int(l->words[1], NULL) > 16 &&
 	       !compat_global(at, "thread-groups") && !compat_global(at, "thread-group") &&
 	       !compat_global(at, "max-threads-per-group") && !compat_global(at, "cpu-map");
 }

@@ -193,7 +193,7 @@ static const struct flag flags[] = {
 	FLAG("-W", master.wanted), FLAG("-Ws", master.notifies),
 };
 
-/* What changes nothing here, each with why: accepted, but not in silence; NULL: it is as it says. */
+/* What changes nothing here, each with why: accepted, but not in silence. NULL: it is so anyway. */
 static const struct {
 	const char *name, *why;
 } without_effect[] = {

@@ -134,7 +134,8 @@ bool stats_is_gauge(unsigned i, bool front)
 					   CNT_H1_STREAMS };
 	static const unsigned backs[] = { CNT_QUEUE_CUR, CNT_IDLE_CUR, CNT_SAFE_CUR, CNT_USED_CUR,
 					  CNT_PRIVATE_CUR, CNT_SLOTS_FREE, CNT_BACK_H2_CONNS,
-					  CNT_BACK_H2_STREAMS, CNT_BACK_H1_CONNS, CNT_BACK_H1_STREAMS };
+					  CNT_BACK_H2_STREAMS, CNT_BACK_H1_CONNS,
+					  CNT_BACK_H1_STREAMS };
 	const unsigned *list = front ? fronts : backs;
 	size_t count = front ? ARRAY_LEN(fronts) : ARRAY_LEN(backs);
 

@@ -259,15 +259,16 @@ static bool shared_start(struct config *cfg, struct diag_list *diags)
 
 	if (!c->path || shared_file_is_open()) /* a file is of the process: a reload keeps it */
 		return true;
-	if (!shared_file_open(c->path, (unsigned)max, layout_number(), &renamed, why, sizeof(why))) {
-		diag_add(diags, DIAG_ALERT, &bare, NULL, "config: cannot open shm stats file '%s': %s",
-			 c->path, why);
+	if (!shared_file_open(c->path, (unsigned)max, layout_number(), &renamed, why,
+			      sizeof(why))) {
+		diag_add(diags, DIAG_ALERT, &bare, NULL, "config: cannot open shm stats file "
+			 "'%s': %s", c->path, why);
 		return false;
 	}
 	if (renamed)
-		diag_add(diags, DIAG_WARNING, &bare, NULL, "config: shm stats file '%s' was made by "
-			 "another program or version: it is '%s.bak' now, and counters begin again.",
-			 c->path, c->path);
+		diag_add(diags, DIAG_WARNING, &bare, NULL, "config: shm stats file '%s' was made "
+			 "by another program or version: it is '%s.bak' now, and counters begin "
+			 "again.", c->path, c->path);
 	if (!publish_all(cfg)) {
 		diag_add(diags, DIAG_ALERT, &bare, "raise shm-stats-file-max-objects", "Cannot add "
 			 "additional object to '%s' file, maximum number already reached (%lld). "
@@ -302,7 +303,8 @@ static bool parse_path(struct conf_line *l)
 	const char *word = conf_next(l);
 
 	if (!word)
-		return conf_error(l, 0, NULL, "'%s' expect one argument: a file path.", l->words[0]);
+		return conf_error(l, 0, NULL, "'%s' expect one argument: a file path.",
+				  l->words[0]);
 	c->path = conf_path(l->cfg, word);
 	return c->path || conf_error(l, 0, NULL, "out of memory.");
 }
@@ -319,7 +321,7 @@ static bool parse_max(struct conf_line *l)
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "shm-stats-file", .where = CONF_GLOBAL, .max_args = 1, .parse = parse_path,
-	  .syntax = "<path>", .help = "counters shared with the processes before and after this one" },
+	  .syntax = "<path>", .help = "counters shared with the processes before and after" },
 	{ .words = "shm-stats-file-max-objects", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_max, .syntax = "<number>", .help = "room in that file (2048)" },
 	{ 0 }

@@ -2,18 +2,18 @@
 /* stats_shared_priv.h - counters that several processes share: shm-stats-file
  *
  * Purpose: what a process has counted is not lost when the next one takes its place, and what both
- *          count meanwhile is one sum. A file that the processes map has an object for each frontend,
- *          listener, backend and server with a guid.
+ *          count meanwhile is one sum. A file that the processes map has an object for each
+ *          frontend, listener, backend and server with a guid.
  *
  *	file:  head | object | object | ...       object: kind, guid, users, counters
  *
- *          Each process counts in its own memory, and once a second adds what is new to the objects'
- *          counters. What is shown of an object is its counter in the file, and what the process has
- *          not added yet. Gauges (sessions that are open) are not shared.
+ *          Each process counts in its own memory, and once a second adds what is new to the
+ *          counters of the objects. What is shown of an object is its counter in the file, and what
+ *          the process has not added yet. Gauges (sessions that are open) are not shared.
  *          The layout is this program's own, not HAProxy's.
  * Owns   : the mapping, until the process ends. An object is in use as long as a process that lives
- *          uses it; a process lives as long as it holds the lock of its number (fcntl's locks of open
- *          files), so one that was killed keeps its objects for the next one, and one that
+ *          uses it; a process lives as long as it holds the lock of its number (fcntl's locks of
+ *          open files), so one that was killed keeps its objects for the next one, and one that
  *          stops frees them.
  * Threads: stats_shared_rest() and stats_shared_clear() from any; all else on thread 0.
  * Errors : reported when the configuration starts.
@@ -34,7 +34,7 @@ struct counter_set;
 
 enum shared_kind { SHARED_FREE, SHARED_FRONTEND, SHARED_LISTENER, SHARED_BACKEND, SHARED_SERVER };
 
-/* In the file: only relaxed atomics once it is in use; guid and kind change under the file's lock. */
+/* In the file: counters are relaxed atomics, all else changes under the file's lock. */
 struct shared_object {
 	uint32_t kind;              /* enum shared_kind */
 	uint32_t unused;
@@ -43,8 +43,8 @@ struct shared_object {
 	uint64_t counters[SHARED_COUNTERS_MAX];
 };
 
-/* Does counter <i> of frontends and listeners, or of backends and servers, go down too? Such a one is
- * not shared, and not cleared. (proxy_ctl.c)
+/* Does counter <i> of frontends and listeners, or of backends and servers, go down too? Such a one
+ * is not shared, and not cleared. (proxy_ctl.c)
  */
 bool stats_is_gauge(unsigned i, bool front);
 /* What has not been added to the objects of the file by this process, and what others have: to be

@@ -357,11 +357,11 @@ static enum ctl_step challenge_ready(struct ctl_request *rq)
 	rq->at += 3;
 	said = acme_dns_ready(cert, domain, &left);
 	if (said == ACME_SAID_NOTHING)
-		ctl_error(rq, "Couldn't find an ACME task using crt \"%s\" and dns \"%s\" to set as "
-			  "ready!", cert, domain);
+		ctl_error(rq, "Couldn't find an ACME task using crt \"%s\" and dns \"%s\" to "
+			  "set as ready!", cert, domain);
 	else if (said == ACME_SAID_BEFORE)
-		ctl_error(rq, "ACME challenge for crt \"%s\" and dns \"%s\" was already READY !", cert,
-			  domain);
+		ctl_error(rq, "ACME challenge for crt \"%s\" and dns \"%s\" was already "
+			  "READY !", cert, domain);
 	if (said != ACME_SAID_NOW)
 		return CTL_DONE;
 	task_wake(work, TASK_WOKEN_MSG);
@@ -520,8 +520,9 @@ static bool parse_ready(struct conf_line *l)
 		while (i < ARRAY_LEN(kinds) && !slice_eq(word, slice_of(kinds[i].word)))
 			i++;
 		if (i == ARRAY_LEN(kinds))
-			return conf_error(l, l->at - 1, NULL, "'challenge-ready' requires parameters "
-					  "separated by commas: 'cli', 'dns', 'delay' or 'none'");
+			return conf_error(l, l->at - 1, NULL, "'challenge-ready' requires "
+					  "parameters separated by commas: 'cli', 'dns', 'delay' "
+					  "or 'none'");
 		s->ready |= kinds[i].bit;
 		none |= !kinds[i].bit;
 		at += word.len;
@@ -644,7 +645,8 @@ static const struct conf_keyword keywords[] = {
 	TEXT("eab-mac-key", eab_key, "<file>", "its key, in base64url"),
 	{ .words = "eab-mac-alg", IN, ONE, .parse = parse_mac,
 	  .syntax = "{ HS256 | HS384 | HS512 }", .help = "how that key signs" },
-	{ .words = "challenge", IN, ONE, .parse = parse_challenge, .syntax = "{ http-01 | dns-01 | dns-persist-01 }",
+	{ .words = "challenge", IN, ONE, .parse = parse_challenge,
+	  .syntax = "{ http-01 | dns-01 | dns-persist-01 }",
 	  .help = "how the authority is shown whose names they are" },
 	{ .words = "keytype", IN, ONE, .parse = parse_keytype, .syntax = "{ RSA | ECDSA }",
 	  .help = "keys of the certificates" },
@@ -694,10 +696,12 @@ static void acme_check(struct config *cfg, struct diag_list *diags)
 		if (!s->directory)
 			SAY(diags, s, "'directory' is missing.", s->name);
 		if (s->challenge == ACME_HTTP && s->ready_is_set)
-			SAY(diags, s, "'http-01' is not compatible with 'challenge-ready'.", s->name);
+			SAY(diags, s, "'http-01' is not compatible with 'challenge-ready'.",
+			    s->name);
 		if (!s->ready_is_set)
 			s->ready = s->challenge == ACME_DNS ? ACME_READY_CLI
-				 : s->challenge == ACME_PERSIST ? ACME_READY_DNS | ACME_READY_DELAY : 0;
+				 : s->challenge == ACME_HTTP ? 0
+				 : ACME_READY_DNS | ACME_READY_DELAY;
 		if (!s->eab_id != !s->eab_key)
 			SAY(diags, s, "'eab-key-id' and 'eab-mac-key' go together.", s->name);
 	}

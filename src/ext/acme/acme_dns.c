@@ -60,8 +60,9 @@ static const char *kind_name(void)
 	return me.section->challenge == ACME_DNS ? "dns-01" : "dns-persist-01";
 }
 
-#define SAY(fmt, ...) log_printf(proxies_current(), NULL, LOG_LVL_NOTICE, "acme: %s: %s" fmt, me.cert, \
-				 kind_name(), __VA_ARGS__)
+#define SAY(fmt, ...) \
+	log_printf(proxies_current(), NULL, LOG_LVL_NOTICE, "acme: %s: %s" fmt, me.cert, \
+		   kind_name(), __VA_ARGS__)
 
 /* --- records --------------------------------------------------------------------------------- */
 
@@ -220,13 +221,14 @@ static void probe(void)
 static void probe_failed(void)
 {
 	const struct acme_section *s = me.section;
+	int64_t next_ms = (int64_t)clock_now_ms() + s->dns_delay_ms;
 
 	if (me.step == PEEK) {
 		go_behind(PEEK);
 		return;
 	}
 	SAY(": Couldn't get the TXT record for \"%s\"", me.records[me.at].name);
-	if (clock_now_ms() + (uint64_t)s->dns_delay_ms > me.since_ms + (uint64_t)s->dns_timeout_ms) {
+	if (next_ms > (int64_t)me.since_ms + s->dns_timeout_ms) {
 		char why[100];
 
 		snprintf(why, sizeof(why), "the TXT records are not there after %llds",

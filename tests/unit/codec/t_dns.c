@@ -112,6 +112,42 @@ static void test_service(void)
 	arena_fini(&arena);
 }
 
+#define TXT(len, strings) FOO "\0\x10\0\1\0\0\0\x3c\0" len strings
+
+/* What a TXT record of these bytes says; NULL: it is refused. */
+static const char *text_of(const char *bytes, size_t len)
+{
+	static char text[256];
+	struct dns_question q = { .name = "foo.ex", .type = DNS_TXT, .id = 0x1234 };
+	struct dns_answer a;
+	struct arena arena;
+	bool good;
+
+	arena_init(&arena, 0);
+	good = dns_answer_parse(slice_make(bytes, len), &q, &arena, &a) == DNS_VALID;
+	if (good)
+		snprintf(text, sizeof(text), "%s", a.records->name);
+	arena_fini(&arena);
+	return good ? text : NULL;
+}
+
+static void test_text(void)
+{
+#define OF(strings) OK_HEAD("\0\1") NAME "\0\x10\0\1" strings
+#define IS(strings, want, what) is_str(text_of(OF(strings), sizeof(OF(strings)) - 1), want, what)
+#define REFUSED(strings, what) ok(!text_of(OF(strings), sizeof(OF(strings)) - 1), what)
+	IS(TXT("\4", "\3abc"), "abc", "a text");
+	IS(TXT("\7", "\3abc\2DE"), "abcDE", "two strings are one text, in the case that they have");
+	IS(TXT("\1", "\0"), "", "an empty one");
+	IS(TXT("\4", "\3a\0b"), "", "a NUL in it: it is as if it were empty");
+	REFUSED(TXT("\0", ""), "no string at all");
+	REFUSED(TXT("\3", "\3ab"), "a string beyond the data");
+	REFUSED(TXT("\5", "\3abc\1"), "a second one beyond it");
+#undef OF
+#undef IS
+#undef REFUSED
+}
+
 /* Every name of many records goes through a chain of jumps: no more than a few are followed. */
 static void test_chain(void)
 {
@@ -182,6 +218,7 @@ int main(void)
 		test_questions();
 		test_answers();
 		test_service();
+		test_text();
 		test_chain();
 	}
 	return done_testing();
