@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* longjmp_tsan.c - how Lua leaves functions, as the sanitizer of threads has to see it
  *
- * The library of Lua may be made with glibc's checked longjmp(), which that sanitizer does not know:
+ * The library of Lua may be made with glibc's checked longjmp(), which that one does not know:
  * each error and each pause of a script would leave frames on its own stack, until nothing works.
  */
 #ifdef __SANITIZE_THREAD__
