@@ -3,6 +3,7 @@
 """How exact bandwidth limits are: bwlim-in and bwlim-out, of each stream and of a key that all share, with 1, 100 and 1,000
 streams at once that take or give as much as they can. Prints what the receiving end got in SECONDS from its first byte on, in
 percent of the limit: of the streams the least, the median and the most, of a key their sum and the unfairest; and the CPU.
+<late>: the longest turn of this program's own loop; where it is long, the machine was too busy to measure.
 
     bench/limits.py --proxy ref=haproxy --proxy new=./haproxy
 """
@@ -120,7 +121,7 @@ def accept_all(loop, listen, ends):
 
 
 def run(program, opt, side, shared, count):
-    """The streams of one case, and the proxy's seconds of CPU."""
+    """The limit, the streams of one case, the proxy's seconds of CPU, the longest turn of the loop."""
     folder = tempfile.mkdtemp(prefix="bench-limits.")
     listen = socket.create_server(("127.0.0.1", 0), backlog=2000)
     with socket.create_server(("127.0.0.1", 0)) as s:
@@ -143,7 +144,7 @@ def run(program, opt, side, shared, count):
             break
         except OSError:
             time.sleep(0.05)
-    ends, asked, before = [], 0, cpu(process.pid)
+    ends, asked, before, late, now = [], 0, cpu(process.pid), 0, None
     over = time.monotonic() + opt.seconds + 30
     while time.monotonic() < over:
         for _ in range(min(50, count - asked)):
@@ -154,7 +155,8 @@ def run(program, opt, side, shared, count):
             ends.append(End(loop, sock, side == "in", streams[asked], say))
             asked += 1
         time.sleep(0.01)
-        events, now = loop.select(1), time.monotonic()
+        last, events, now = now, loop.select(1), time.monotonic()
+        late = max(late, now - last) if asked == count and last else 0
         for key, mask in events:
             if key.data is None:
                 accept_all(loop, listen, ends)
@@ -172,7 +174,7 @@ def run(program, opt, side, shared, count):
     process.terminate()
     process.wait()
     shutil.rmtree(folder, ignore_errors=True)
-    return limit, streams, used
+    return limit, streams, used, late
 
 
 def cpu(pid):
@@ -184,7 +186,7 @@ def cpu(pid):
 def show(name, opt, side, shared, count, result):
     periods = {"s": 1, "m": 60}
     period = float(opt.period[:-2]) / 1000 if opt.period.endswith("ms") else float(opt.period[:-1]) * periods[opt.period[-1]]
-    limit, streams, used = result
+    limit, streams, used, late = result
     full = limit / period * opt.seconds
     if shared:
         first = min((s.begun for s in streams if s.begun is not None), default=0)
@@ -194,7 +196,8 @@ def show(name, opt, side, shared, count, result):
     else:
         parts = sorted(s.got * 100 / full for s in streams)
         text = "least %6.1f  median %6.1f  most %6.1f %%" % (parts[0], statistics.median(parts), parts[-1])
-    print("%-6s %-4s %-7s %5d  %s   CPU %.2f s" % (name, side, "key" if shared else "stream", count, text, used), flush=True)
+    print("%-6s %-4s %-7s %5d  %s   CPU %.2f s  late %.0f ms" %
+          (name, side, "key" if shared else "stream", count, text, used, late * 1000), flush=True)
 
 
 def main():

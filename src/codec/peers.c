@@ -69,20 +69,23 @@ static bool take_bytes(struct slice *in, uint64_t len, struct slice *out)
 {
 	if (len > in->len)
 		return false;
-	*out = slice_sub(*in, 0, (size_t)len);
-	*in = slice_sub(*in, (size_t)len, in->len);
+	*out = slice_make(in->ptr, (size_t)len);
+	if (len)
+		in->ptr += len;
+	in->len -= (size_t)len;
 	return true;
 }
 
 /* 4 bytes in network order. */
 static bool take_four(struct slice *in, uint32_t *out)
 {
-	struct slice s;
+	const uint8_t *p = (const uint8_t *)in->ptr;
 
-	if (!take_bytes(in, 4, &s))
+	if (in->len < 4)
 		return false;
-	*out = (uint32_t)(uint8_t)s.ptr[0] << 24 | (uint32_t)(uint8_t)s.ptr[1] << 16 |
-	       (uint32_t)(uint8_t)s.ptr[2] << 8 | (uint8_t)s.ptr[3];
+	*out = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+	in->ptr += 4;
+	in->len -= 4;
 	return true;
 }
 
@@ -208,7 +211,7 @@ enum peers_status peers_msg_read(struct slice in, size_t max, struct peers_msg *
 	out->length = 2;
 	if (out->type < PEERS_HAS_BODY)
 		return PEERS_DONE;
-	rest = slice_sub(in, 2, in.len);
+	rest = slice_make(in.ptr + 2, in.len - 2);
 	r = peers_int(&rest, &len);
 	if (r != PEERS_DONE)
 		return r;
@@ -400,16 +403,24 @@ static bool read_word(struct slice *in, struct peers_value *v)
 	       (!all.len || (take(&all, SIZE_MAX, &len) && take_bytes(&all, len, &v->text)));
 }
 
+/* Goes to the next value of the update, of those that the table has. False: there is none. */
+static bool next_value(const struct peers_table *t, struct peers_update *u)
+{
+	while (u->data < PEERS_DATA_COUNT && u->cell == t->cells[u->data]) {
+		uint64_t above = t->data >> u->data >> 1;
+
+		u->data = above ? u->data + 1 + (unsigned)__builtin_ctzll(above) : PEERS_DATA_COUNT;
+		u->cell = 0;
+	}
+	return u->data < PEERS_DATA_COUNT;
+}
+
 enum peers_status peers_value_read(const struct peers_table *t, struct peers_update *u,
 				   struct peers_value *out)
 {
 	bool good;
 
-	while (u->data < PEERS_DATA_COUNT && u->cell == t->cells[u->data]) {
-		u->data++;
-		u->cell = 0;
-	}
-	if (u->data == PEERS_DATA_COUNT)
+	if (!next_value(t, u))
 		return PEERS_MORE;
 	memset(out, 0, sizeof(*out));
 	out->data = (uint8_t)u->data;

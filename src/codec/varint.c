@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* varint.c - integers of the length that they need */
 #include "codec/varint.h"
+#include "base/bug.h"
 
 #define FIRST 0xf0 /* bytes from here on are not all */
 
@@ -29,6 +30,12 @@ enum varint_result varint_take(struct slice *s, uint64_t *v)
 	if (!s->len)
 		return VARINT_CUT;
 	value = p[0];
+	if (likely(value < FIRST)) {
+		s->ptr++;
+		s->len--;
+		*v = value;
+		return VARINT_TAKEN;
+	}
 	while (value >= FIRST && (n == 1 || p[n - 1] >= 0x80)) {
 		if (n == VARINT_MAX)
 			return VARINT_INVALID;
@@ -40,7 +47,8 @@ enum varint_result varint_take(struct slice *s, uint64_t *v)
 		value += (uint64_t)p[n++] << shift;
 		shift += 7;
 	}
-	*s = slice_sub(*s, n, s->len);
+	s->ptr += n;
+	s->len -= n;
 	*v = value;
 	return VARINT_TAKEN;
 }
