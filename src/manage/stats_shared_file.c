@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ struct shared_head {
 	char magic[8];
 	uint32_t version, object_size;
 	uint64_t layout;
+	uint32_t used, unused;        /* none behind the first <used> objects was ever taken */
 };
 
 static struct {
@@ -31,6 +33,7 @@ static struct {
 	struct shared_object *objects;
 	size_t bytes;
 	unsigned max, process;
+	unsigned next;                /* behind the object that was found last */
 } file = { .fd = -1 };
 
 bool shared_file_is_open(void)
@@ -59,13 +62,14 @@ static bool is_alive(unsigned process)
 	       (fcntl(file.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK);
 }
 
-/* The bits of processes that live. Under the lock. */
-static uint64_t alive(void)
+/* Those of <users> that live. Under the lock. */
+static uint64_t alive(uint64_t users)
 {
 	uint64_t bits = 0;
 
 	for (unsigned i = 0; i < PROCESSES_MAX; i++)
-		bits |= (uint64_t)is_alive(i) << i;
+		if (users >> i & 1 && is_alive(i))
+			bits |= UINT64_C(1) << i;
 	return bits;
 }
 
@@ -88,7 +92,7 @@ static bool take_head(uint64_t layout, off_t size)
 	if (size == 0)
 		return pwrite(file.fd, &head, sizeof(head), 0) == sizeof(head);
 	return pread(file.fd, &seen, sizeof(seen), 0) == sizeof(seen) &&
-	       memcmp(&head, &seen, sizeof(head)) == 0;
+	       memcmp(&head, &seen, offsetof(struct shared_head, used)) == 0;
 }
 
 /* Maps the file, which is made longer if it is too short. */
@@ -150,37 +154,55 @@ bool shared_file_open(const char *path, unsigned max, uint64_t layout, bool *ren
 	return false;
 }
 
+/* The object of this name; NULL: there is none. Processes take theirs in the same order, so the one
+ * behind the last is mostly it. *free_at: the first place where there is none.
+ */
+static struct shared_object *find(enum shared_kind kind, const char *guid, unsigned *free_at)
+{
+	unsigned used = file.head->used < file.max ? file.head->used : file.max;
+
+	*free_at = used;
+	for (unsigned n = 0; n < used; n++) {
+		unsigned i = (file.next + n) % used;
+		struct shared_object *o = &file.objects[i];
+
+		if (o->kind == SHARED_FREE && i < *free_at)
+			*free_at = i;
+		if (o->kind != kind || strcmp(o->guid, guid) != 0)
+			continue;
+		file.next = i + 1;
+		return o;
+	}
+	return NULL;
+}
+
 /* Objects of processes that are dead stay until somebody looks: what they have counted counts. */
 struct shared_object *shared_object_take(enum shared_kind kind, const char *guid, bool *is_new)
 {
-	struct shared_object *found = NULL, *free_one = NULL;
+	struct shared_object *o;
+	unsigned free_at;
 
 	set_lock(F_WRLCK, 0, true);
-	for (unsigned i = 0; i < file.max && !found; i++) {
-		struct shared_object *o = &file.objects[i];
-
-		if (o->kind == kind && strcmp(o->guid, guid) == 0)
-			found = o;
-		else if (o->kind == SHARED_FREE && !free_one)
-			free_one = o;
+	o = find(kind, guid, &free_at);
+	*is_new = !o;
+	if (!o && free_at < file.max) {
+		o = &file.objects[free_at];
+		memset(o, 0, sizeof(*o));
+		snprintf(o->guid, sizeof(o->guid), "%s", guid);
+		o->kind = kind;
+		if (file.head->used <= free_at)
+			file.head->used = free_at + 1;
 	}
-	*is_new = !found;
-	if (!found && free_one) {
-		found = free_one;
-		memset(found, 0, sizeof(*found));
-		snprintf(found->guid, sizeof(found->guid), "%s", guid);
-		found->kind = kind;
-	}
-	if (found)
-		found->users |= UINT64_C(1) << file.process;
+	if (o)
+		o->users |= UINT64_C(1) << file.process;
 	set_lock(F_UNLCK, 0, false);
-	return found;
+	return o;
 }
 
 void shared_object_drop(struct shared_object *o)
 {
 	set_lock(F_WRLCK, 0, true);
-	o->users &= ~(UINT64_C(1) << file.process) & alive();
+	o->users = alive(o->users & ~(UINT64_C(1) << file.process));
 	if (!o->users)
 		memset(o, 0, sizeof(*o));
 	set_lock(F_UNLCK, 0, false);

@@ -210,6 +210,8 @@ static void probe(void)
 			is_over(NULL); /* all are there */
 		else
 			go_behind(DNS);
+	} else if (!section && me.step == PEEK) {
+		go_behind(PEEK);
 	} else if (!section) {
 		is_over("there is no section 'resolvers default' to ask for TXT records");
 	} else if (!resolution_join(&me.asker, section, me.records[me.at].name, DNS_TXT)) {

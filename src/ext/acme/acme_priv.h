@@ -81,7 +81,9 @@ void acme_order_stop(void);
 
 /* --- acme_dns.c: one order at a time, on thread 0 but for acme_dns_ready() */
 
-/* The records are there as far as challenge-ready asks for it, or <why>. Not from within. */
+/* The records are there as far as challenge-ready asks for it, or <why>. It may be told before
+ * acme_dns_wait() returns.
+ */
 typedef void acme_dns_done_fn(const char *why);
 /* An order begins; <s> and <cert> stay until acme_dns_end(). */
 void acme_dns_begin(const struct acme_section *s, const char *cert);
