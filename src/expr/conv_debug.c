@@ -72,4 +72,9 @@ static const struct expr_converter converters[] = {
 	{ 0 }
 };
 
+bool expr_converter_keeps_type(const struct expr_converter *c)
+{
+	return c == converters;
+}
+
 const struct module mod_conv_debug = { .name = "conv_debug", .converters = converters };

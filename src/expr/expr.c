@@ -109,7 +109,8 @@ static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step
 		ok = c->prepare(p->line, c, step->args, &error);
 	if (!args_verdict(p, ok, error, "converter", c->name))
 		return false;
-	e->type = c->out;
+	if (!expr_converter_keeps_type(c))
+		e->type = c->out;
 	return true;
 }
 

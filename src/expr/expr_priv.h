@@ -127,4 +127,7 @@ const char *expr_arg_type_name(enum expr_arg_type t);
  */
 const char *expr_join_words(struct conf_line *l, const char *text);
 
+/* Does it give on what it gets, so that the type stays known? (conv_debug.c) */
+bool expr_converter_keeps_type(const struct expr_converter *c);
+
 #endif

@@ -135,6 +135,7 @@ EXPLAINED = [
     (r"aes_gcm_", "a key of the wrong length is refused"),
     (r"json_query", "malformed JSON numbers and escapes are refused"),
     (r"rfc7239_field\(", "an unknown field is refused"),
+    (r"rfc7239_np,be2hex\(", "be2hex reads its text where the reference has begun to write"),
     (r"hdr_val\(x-num\)", "integers of more than 32 bits"),
     (r",ip\.(data|hdr)", "a header that is shorter than one of IP can be"),
     (r"^(cur|fe)_tarpit_timeout", "tarpit-frontends of doc/configuration/differences.md"),
