@@ -22,6 +22,10 @@
 bool mux_head_fields(struct http_msg *m, struct h2_head *head);
 /* Fills <m> with a request, but for its version; <ended>: there is no body. False: no memory. */
 bool mux_head_request(struct http_msg *m, struct h2_head *head, bool ended);
+/* An extended CONNECT is told as the upgrade that it stands for (RFC 8441 5, RFC 9220), behind
+ * mux_head_request(). False: no memory.
+ */
+bool mux_head_upgrade(struct http_msg *m, const struct h2_head *head);
 /* Gives <m> the trailers of <head>; without memory it has none. */
 void mux_head_trailers(struct http_msg *m, struct h2_head *head);
 

@@ -7,9 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include "base/clock.h"
-#include "codec/websocket.h"
 #include "mux/head.h"
 #include "h1_priv.h"
 #include "h2_priv.h"
@@ -57,33 +55,6 @@ enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* The key that an HTTP/1 server has to answer, unless the client has brought one. */
-static bool put_websocket_key(struct http_msg *m)
-{
-	uint8_t nonce[WEBSOCKET_NONCE_LEN] = { 0 };
-	char key[WEBSOCKET_KEY_LEN];
-
-	if (http_field_find(&m->fields, FIELD_SEC_WEBSOCKET_KEY, SLICE("sec-websocket-key")))
-		return true;
-	/* no secret: it only tells the answer to this request from another's */
-	if (getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
-		return false;
-	websocket_key(nonce, key);
-	return http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));
-}
-
-/* An extended CONNECT is told as the upgrade that it stands for (RFC 8441 5). */
-static bool fill_upgrade(struct http_msg *m, const struct h2_head *head)
-{
-	m->method_text = SLICE("GET");
-	m->method = HTTP_METH_GET;
-	m->flags |= HTTP_MSG_UPGRADE | HTTP_MSG_EXTENDED_CONNECT;
-	if (!http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), head->protocol) ||
-	    !http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade")))
-		return false;
-	return !slice_eq_nocase(head->protocol, SLICE("websocket")) || put_websocket_key(m);
-}
-
 /* False: no memory. */
 static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stream)
 {
@@ -91,7 +62,7 @@ static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stre
 		return false;
 	m->version = 20;
 	m->version_text = SLICE("HTTP/2.0");
-	return slice_is_none(head->protocol) || fill_upgrade(m, head);
+	return slice_is_none(head->protocol) || mux_head_upgrade(m, head);
 }
 
 /* Notes of the request what the answer's framing depends on. */

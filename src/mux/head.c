@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* head.c - decoded heads of HTTP/2 and HTTP/3 become messages */
 #include <string.h>
+#include <sys/random.h>
+#include "codec/websocket.h"
 #include "mux/head.h"
 
 /* Places that are left for fields that rules add. */
@@ -84,6 +86,32 @@ static void fill_body(struct http_msg *m, const struct h2_head *head, bool ended
 		m->body = HTTP_BODY_LENGTH;
 	else
 		m->body = HTTP_BODY_CHUNKED;
+}
+
+/* The key that an HTTP/1 server has to answer, unless the client has brought one. */
+static bool put_websocket_key(struct http_msg *m)
+{
+	uint8_t nonce[WEBSOCKET_NONCE_LEN] = { 0 };
+	char key[WEBSOCKET_KEY_LEN];
+
+	if (http_field_find(&m->fields, FIELD_SEC_WEBSOCKET_KEY, SLICE("sec-websocket-key")))
+		return true;
+	/* no secret: it only tells the answer to this request from another's */
+	if (getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+		return false;
+	websocket_key(nonce, key);
+	return http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));
+}
+
+bool mux_head_upgrade(struct http_msg *m, const struct h2_head *head)
+{
+	m->method_text = SLICE("GET");
+	m->method = HTTP_METH_GET;
+	m->flags |= HTTP_MSG_UPGRADE | HTTP_MSG_EXTENDED_CONNECT;
+	if (!http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), head->protocol) ||
+	    !http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade")))
+		return false;
+	return !slice_eq_nocase(head->protocol, SLICE("websocket")) || put_websocket_key(m);
 }
 
 bool mux_head_request(struct http_msg *m, struct h2_head *head, bool ended)
