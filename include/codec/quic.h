@@ -75,7 +75,7 @@ struct quic_packet {
 	uint8_t type;             /* enum quic_packet_type */
 	uint32_t version;         /* of long headers */
 	struct quic_cid dcid, scid;
-	const uint8_t *token;     /* of an Initial packet */
+	const uint8_t *token;     /* of an Initial or a Retry packet */
 	size_t token_len;
 	size_t pn_at;             /* where the packet number begins, from the first byte */
 	size_t size;              /* of the whole packet: another one may follow in the datagram */

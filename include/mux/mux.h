@@ -28,6 +28,7 @@
 #include "base/slice.h"
 #include "mux/back.h"
 #include "mux/front.h"
+#include "net/dial.h"
 
 struct block_queue;
 struct config;
@@ -87,6 +88,10 @@ struct mux_kind {
 	 */
 	bool (*front_reverse)(struct mux *m, const struct back_owner *o);
 
+	/* Opens the connection: the <open> of a dialler (net/dial.h). NULL: it is one of streams,
+	 * which the dialler opens by itself.
+	 */
+	dial_open_fn *back_open;
 	/* For mux_back_begin(). */
 	struct mux *(*back_new)(struct conn *c, struct endpoint *ep, const struct back_owner *o);
 	/* One more stream, for <ep>: on a kept connection, or where back_room() allows it. False:

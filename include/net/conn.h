@@ -87,6 +87,8 @@ struct transport {
 	 * itself is NULL where there is no QUIC.
 	 */
 	void *(*quic)(const struct conn *c);
+	/* For conn_address() of a connection without a descriptor; NULL: unknown. Else NULL. */
+	const struct addr *(*address)(const struct conn *c, bool peer);
 	bool can_splice;
 	bool is_tls;   /* transport_ctx is the TLS floor's */
 };

@@ -34,6 +34,7 @@
 #include "net/conn.h"
 #include "net/socket.h"
 
+struct config;
 struct dial_want;
 struct slot_area;
 
@@ -80,6 +81,10 @@ enum dial_flags {
 /* Makes TLS the transport of <c>, see tls_connect(). False: no memory. */
 typedef bool dial_secure_fn(struct conn *c, struct dial_want *w);
 
+/* Opens the connection by itself, without a socket of streams (QUIC): as dial_open(). */
+typedef enum dial_result dial_open_fn(struct dial_want *w, const struct conn_ops *ops, void *owner,
+				      struct conn **out);
+
 /* The room that dial_want.first() gets, bytes. */
 #define DIAL_FIRST_MAX 2048
 
@@ -97,6 +102,9 @@ struct dial_want {
 	 */
 	struct slice (*first)(struct dial_want *w, int fd, char room[DIAL_FIRST_MAX]);
 	dial_secure_fn *secure;             /* NULL: no TLS */
+	dial_open_fn *open;                 /* NULL: a socket of streams; else <secure> is of no use */
+	const void *line;                   /* for <open>: settings of the line; or NULL */
+	struct config *config;              /* same: its generation */
 	struct slot_area *tls;              /* for <secure>: where the settings of TLS are */
 	struct slice sni, alpn;             /* for <secure>: see tls_connect() */
 	void *ctx;                          /* the caller's, for <first> */

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct addr;
 struct conn;
 
 /* Encryption levels, in the order of a handshake; each has packet numbers of its own. */
@@ -35,12 +36,14 @@ struct quic_tls_user {
 	/* A traffic secret: of what we send if <tx>. False: of no use, the handshake fails. */
 	bool (*secret)(void *owner, enum quic_level level, bool tx, unsigned suite,
 		       const uint8_t *secret, size_t len);
-	/* Bytes for the client, in CRYPTO frames of this level. False: no memory. */
+	/* Bytes for the peer, in CRYPTO frames of this level. False: no memory. */
 	bool (*send)(void *owner, enum quic_level level, const uint8_t *bytes, size_t len);
-	/* The client's transport parameters. False: they are not valid. */
+	/* The peer's transport parameters. False: they are not valid. */
 	bool (*params)(void *owner, const uint8_t *bytes, size_t len);
 	/* The struct conn was closed by its user before leave(). */
 	void (*closed)(void *owner);
+	/* Our address, or the peer's. */
+	const struct addr *(*address)(void *owner, bool peer);
 };
 
 /* How a handshake goes on. */
@@ -48,7 +51,8 @@ enum quic_tls_status { QUIC_TLS_MORE, QUIC_TLS_DONE, QUIC_TLS_FAILED };
 
 struct quic_tls_ops {
 	/* Takes bytes of CRYPTO frames of this level, in order. With QUIC_TLS_FAILED *alert is what
-	 * the client is told. It says QUIC_TLS_DONE each time once the handshake is over.
+	 * the peer is told. It says QUIC_TLS_DONE each time once the handshake is over. With no
+	 * bytes a client begins.
 	 */
 	enum quic_tls_status (*recv)(struct conn *c, enum quic_level level, const uint8_t *bytes,
 				     size_t len, uint8_t *alert);

@@ -110,6 +110,9 @@ int socket_connect_again(int fd, const struct sockaddr_storage *addr, socklen_t 
 
 /* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
 int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
+/* The same from the source, namespace and interface, and with the marks, that <set> asks for. */
+int socket_connect_datagram_from(const struct sockaddr_storage *addr, socklen_t len,
+				 const struct socket_settings *set);
 
 /* The TOS or traffic class, and the mark, of packets that <fd>, a connection, sends from now on.
  * What the system refuses is not told. ip(7), ipv6(7), socket(7).

@@ -156,6 +156,7 @@ struct server {
 	unsigned char send_proxy;     /* 0, 1, 2 */
 	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
 	bool is_direct;               /* proxy->direct: no server for anybody who looks */
+	bool is_quic;                 /* quic4@ and the like: its connections are of QUIC */
 	bool is_reverse;              /* rhttp@: it has only connections that rules attach */
 
 	struct list link;             /* in proxy->servers: read by server_next() */

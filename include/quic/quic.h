@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* quic.h - QUIC version 1: connections of clients and their streams (RFC 9000, 9001, 9002)
+/* quic.h - QUIC version 1: connections and their streams (RFC 9000, 9001, 9002)
  *
  * Purpose: makes connections of the datagrams of a socket, with their handshake, acknowledgements,
  *          loss recovery, congestion and flow control. The floor above gets streams of bytes.
@@ -32,7 +32,7 @@ struct slot_area;
 
 enum quic_cc_algo { QUIC_CC_CUBIC, QUIC_CC_NEWRENO, QUIC_CC_NONE };
 
-/* What is configured in `global`; lives as long as connections that began with it. */
+/* What is configured in `global`, of one side; lives as long as connections that began with it. */
 struct quic_tunes {
 	int64_t idle_ms;              /* tune.quic.fe.max-idle-timeout */
 	int streams;                  /* tune.quic.fe.stream.max-concurrent */
@@ -43,6 +43,9 @@ struct quic_tunes {
 	int retry_threshold;          /* tune.quic.fe.sec.retry-threshold */
 	const char *secret;           /* cluster-secret, in the arena; NULL: a random one */
 	int cubic_losses;             /* tune.quic.fe.cc.cubic-min-losses */
+	int frame_losses;             /* tune.quic.fe.cc.max-frame-loss; 0: any */
+	int reorder_ratio;            /* tune.quic.fe.cc.reorder-ratio: percent */
+	uint64_t tx_max;              /* tune.quic.mem.tx-max, of both sides; 0: any */
 	int glitches;                 /* tune.quic.fe.sec.glitches-threshold; 0: any */
 	bool hystart;                 /* tune.quic.fe.cc.hystart */
 	bool unpaced;                 /* tune.quic.fe.tx.pacing off */
@@ -61,8 +64,11 @@ struct quic_line {
 
 /* Those of a generation. */
 const struct quic_tunes *quic_tunes_of(const struct config *cfg);
+/* The same, of connections to servers: tune.quic.be.*; limited: as above. */
+const struct quic_tunes *quic_back_tunes_of(const struct config *cfg);
 /* <bind>: the line's slots. NULL: it says nothing of QUIC. */
 const struct quic_line *quic_line_of(const struct slot_area *bind);
+const struct quic_line *quic_server_line_of(const struct slot_area *server);
 
 /* --- sockets ---------------------------------------------------------------------------------- */
 
@@ -111,16 +117,35 @@ bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how);
 
 /* --- connections ------------------------------------------------------------------------------ */
 
+/* --- to servers ------------------------------------------------------------------------------- */
+
+/* Begins a connection to the server that <fd> is connected to, a socket of datagrams, which is taken
+ * over and closed on errors, too. <line>: settings of the server's line, or NULL. Then
+ * quic_conn_secure(), and quic_dial_start(). NULL: no memory, no descriptor.
+ */
+struct quic_conn *quic_dial(int fd, const struct quic_tunes *t, const struct quic_line *line);
+/* Sends the first packet when the turn ends. The struct conn, whose CONN_CONNECTING and
+ * CONN_HANDSHAKE are set, is the caller's from now on. When the handshake is over they are cleared
+ * and its ops->ready() is called; it or something before it has called quic_conn_take(). If the
+ * connection is lost before that, CONN_ERROR is set, with an errno, and whoever has taken it is
+ * told by closed(), else ops->ready() is called. False: it failed, and both are gone.
+ */
+bool quic_dial_start(struct quic_conn *q);
+/* Of a connection that is of QUIC; NULL: it is not, or that is over. */
+struct quic_conn *quic_conn_of(const struct conn *c);
+
 /* What the user of a connection whose handshake is over is told. The functions may leave streams
  * and close the connection.
  */
 struct quic_events {
-	/* The client opened a stream; readable() comes apart. */
+	/* The peer opened a stream; readable() comes apart. */
 	void (*stream_new)(void *owner, struct quic_stream *s);
 	/* Something of enum quic_stream_event happened to a stream that has an owner. */
 	void (*stream_event)(struct quic_stream *s, unsigned events);
 	/* The connection is gone; its streams were told before. */
 	void (*closed)(void *owner);
+	/* To a server: quic_conn_room() may be another one now. Closes nothing. NULL: of no interest. */
+	void (*room)(void *owner);
 };
 
 /* From within begin(): <c>, whose transport is TLS, is owned by the connection from now on. */
@@ -181,11 +206,18 @@ void *quic_stream_owner(const struct quic_stream *s);
 void quic_stream_set_owner(struct quic_stream *s, void *owner);
 /* A stream of ours, on which only we send. NULL: the client allows none, no memory. */
 struct quic_stream *quic_stream_open_uni(struct quic_conn *q);
+/* To a server: how many more streams of both directions it takes now, by its own limit and by that of
+ * tune.quic.be.stream.max-concurrent; one of them, opened. NULL: none, or no memory.
+ */
+unsigned quic_conn_room(const struct quic_conn *q);
+struct quic_stream *quic_stream_open(struct quic_conn *q);
 /* Bytes in order. The user takes them out of the queue, then says how many: the client may send as
  * many again.
  */
 struct block_queue *quic_stream_rx(struct quic_stream *s);
 void quic_stream_taken(struct quic_stream *s, size_t n);
+/* QUIC_EV_READABLE comes once more, not from within. */
+void quic_stream_ask(struct quic_stream *s);
 /* Do no more come behind those that are there? */
 bool quic_stream_rx_ended(const struct quic_stream *s);
 /* With QUIC_EV_RESET, QUIC_EV_STOPPED: the client's error code. */

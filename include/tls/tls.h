@@ -116,7 +116,15 @@ struct tls_quic_start {
  * answered as for any other, but no bytes go through it. False: as tls_accept().
  */
 bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how);
+/* The same for one to a server, as tls_dial(); CONN_HANDSHAKE is set, and the caller's to clear. No
+ * early data is offered.
+ */
+bool tls_quic_dial(struct conn *c, struct dial_want *w, const struct tls_quic_start *how);
 extern const struct quic_tls_ops tls_quic_ops;
+/* The server is of QUIC: `ssl` is on, and without `alpn` it is offered <alpn>, in wire format,
+ * constant. After the line was read, before tls_server_check(). False: no memory.
+ */
+bool tls_server_want_quic(struct slot_area *server, struct slice alpn);
 
 /* --- servers ---------------------------------------------------------------------------------- */
 

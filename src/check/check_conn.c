@@ -191,6 +191,16 @@ static bool wants_tls(const struct check *c, const struct check_connect *o)
 			      !o->addr);
 }
 
+/* Is it one of QUIC, as the traffic's? Not when anything says how it is to connect. */
+static bool wants_quic(const struct check *c, const struct check_connect *o)
+{
+	const struct server_checks *s = &c->server->checks;
+
+	return c->server->is_quic && wants_tls(c, o) && !o->ssl && !o->proto && !o->alpn.ptr &&
+	       !o->addr && !o->port && !o->port_expr && !s->ssl && !s->proto && !s->alpn.ptr &&
+	       !s->health.addr && !s->health.port;
+}
+
 /* TLS on the new connection; names and protocols of the rule, or of the line. */
 static void set_tls(struct check *c, const struct check_connect *o, struct dial_want *w)
 {
@@ -268,6 +278,8 @@ static bool want(struct check *c, const struct server_addr *to, struct dial_want
 	w->ctx = c;
 	if (!wants_socks4(c, o))
 		w->via = NULL;
+	if (!wants_quic(c, o))
+		w->open = NULL;
 	if (wants_tls(c, o))
 		set_tls(c, o, w);
 	if (wants_proxy_header(c, o))
@@ -303,6 +315,8 @@ int check_open(struct check *c)
 	if (!connect_address(c, o, &to))
 		return EADDRNOTAVAIL;
 	plain = want(c, &to, &w);
+	if (w.open)
+		return dial_open(&w, c->conn_ops, c, &c->conn) == DIAL_DONE ? 0 : errno;
 	choose_socket(c, &w, &spare);
 	if (dial_socket(&w, &fd, &in_progress) != DIAL_DONE)
 		return errno;

@@ -186,7 +186,9 @@ static const struct mux_kind *forced_mux(const struct check *c)
 
 	if (o->proto || (!o->implicit && !o->use_default))
 		return o->proto;
-	return c->server->checks.proto ? c->server->checks.proto : c->server->mux.forced;
+	if (c->server->checks.proto || c->server->is_quic)
+		return c->server->checks.proto; /* (over TCP, as it is told otherwise) */
+	return c->server->mux.forced;
 }
 
 /* The mux that the check goes through; checks speak HTTP/1 themselves. NULL: none. */
@@ -194,6 +196,8 @@ static const struct mux_kind *mux_of(const struct check *c)
 {
 	const struct mux_kind *first = mux_default(MUX_HTTP), *k = forced_mux(c);
 
+	if (conn_quic(c->conn))
+		return mux_find("quic");
 	if (c->kind == CHECK_KIND_GRPC)
 		return mux_find("h2"); /* (which gRPC is) */
 	if (!k)

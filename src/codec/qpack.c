@@ -160,6 +160,26 @@ bool qpack_write_field(struct hpack_writer *w, uint8_t id, struct slice name, st
 	return true;
 }
 
+bool qpack_write_pseudo(struct hpack_writer *w, enum hpack_pseudo id, struct slice value)
+{
+	struct slice name = hpack_name_of((uint8_t)id);
+	unsigned first = qpack_static_of[id];
+
+	if ((size_t)(w->end - w->at) < hpack_field_bound(name.len, value.len))
+		return false;
+	for (unsigned i = 0; i < QPACK_STATIC_COUNT; i++)
+		if (qpack_statics[i].id == id && slice_eq(qpack_statics[i].value, value)) {
+			put_integer(w, FORM_INDEXED, 6, i);
+			return true;
+		}
+	if (first)
+		put_integer(w, FORM_NAMED, 4, first - 1);
+	else
+		put_string(w, FORM_LITERAL, 3, name);
+	put_string(w, 0, 7, value);
+	return true;
+}
+
 void qpack_write_status(struct hpack_writer *w, unsigned status)
 {
 	char text[3] = { (char)('0' + status / 100), (char)('0' + status / 10 % 10),

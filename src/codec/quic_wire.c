@@ -75,6 +75,10 @@ static bool read_v1(struct quic_reader *r, const uint8_t *p, size_t len, struct 
 		return false;
 	out->type = p[0] >> 4 & 3;
 	if (out->type == QUIC_PACKET_RETRY) {
+		if (quic_left(r) < QUIC_RETRY_TAG_LEN)
+			return false;
+		out->token = r->at;
+		out->token_len = quic_left(r) - QUIC_RETRY_TAG_LEN;
 		out->size = len;
 		return true;
 	}

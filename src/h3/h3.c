@@ -36,12 +36,20 @@ static void destroy(struct h3_conn *h)
 {
 	BUG_ON(!list_is_empty(&h->streams));
 	timer_cancel(&h->timer);
-	h->user->closed(h->owner);
+	if (h->back)
+		h->back->closed(h->owner);
+	else
+		h->user->closed(h->owner);
 	conn_close(&h->conn);
 	pool_free(conn_pool, h);
 }
 
-static bool enter(struct h3_conn *h)
+void h3_conn_drop(struct h3_conn *h)
+{
+	pool_free(conn_pool, h);
+}
+
+bool h3_enter(struct h3_conn *h)
 {
 	bool outer = !(h->flags & H3C_BUSY);
 
@@ -49,7 +57,7 @@ static bool enter(struct h3_conn *h)
 	return outer;
 }
 
-static void leave(struct h3_conn *h, bool outer)
+void h3_leave(struct h3_conn *h, bool outer)
 {
 	if (!outer)
 		return;
@@ -66,8 +74,17 @@ static void end(struct h3_conn *h)
 	h->flags |= H3C_DEAD;
 }
 
-/* Ends the connection of QUIC: the streams are told. */
-static void close_with(struct h3_conn *h, uint64_t code)
+void h3_stream_lost(struct h3_stream *s, uint32_t flags)
+{
+	if (!s->ep) {
+		h3_stream_free(s);
+		return;
+	}
+	s->ep->flags |= flags;
+	s->ep->user->wake(s->ep);
+}
+
+void h3_close(struct h3_conn *h, uint64_t code)
 {
 	struct quic_conn *q = h->quic;
 	struct list requests;
@@ -91,12 +108,7 @@ static void close_with(struct h3_conn *h, uint64_t code)
 
 		list_remove(&s->link);
 		list_append(&h->streams, &s->link);
-		if (s->ep) {
-			s->ep->flags |= EP_ERROR | EP_RX_ABORT;
-			s->ep->user->wake(s->ep);
-		} else {
-			h3_stream_free(s);
-		}
+		h3_stream_lost(s, EP_ERROR | EP_RX_ABORT);
 	}
 	if (!h->requests)
 		end(h);
@@ -109,6 +121,8 @@ static void note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *te
 	struct front_bad bad = { .kind = kind, .text = text, .version = 30, .since_ns = since_ns };
 
 	h->glitches++;
+	if (h->back)
+		return;
 	if (h->user->glitch)
 		h->user->glitch(h->owner);
 	h->user->bad_request(h->owner, &bad);
@@ -121,7 +135,7 @@ static void check_glitches(struct h3_conn *h)
 
 	if (most && h->glitches >= most &&
 	    100 - activity_idle_percent() >= (unsigned)h->settings->h2->kill_cpu_percent)
-		close_with(h, H3_EXCESSIVE_LOAD);
+		h3_close(h, H3_EXCESSIVE_LOAD);
 }
 
 void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
@@ -129,7 +143,7 @@ void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
 	if (!h->quic)
 		return;
 	note_bad(h, FRONT_BAD_SYNTAX, text, clock_now_ns());
-	close_with(h, code);
+	h3_close(h, code);
 }
 
 /* --- timers ----------------------------------------------------------------------------------- */
@@ -139,7 +153,7 @@ static void arm(struct h3_conn *h)
 	int64_t ms = h->flags & H3C_HAD_REQUEST ? mux_keep_alive_ms(h->settings)
 						: mux_request_ms(h->settings);
 
-	if (h->requests || !h->quic) {
+	if (h->requests || !h->quic || h->back) { /* (what is idle there is the owner's affair) */
 		timer_set(&h->timer, TIMER_NEVER);
 		return;
 	}
@@ -148,7 +162,7 @@ static void arm(struct h3_conn *h)
 	timer_set(&h->timer, ms ? h->idle_ms + (uint64_t)ms : TIMER_NEVER);
 }
 
-static void put_goaway(struct h3_conn *h, uint64_t id)
+void h3_put_goaway(struct h3_conn *h, uint64_t id)
 {
 	uint8_t frame[16], *at = quic_put_varint(frame, H3_GOAWAY);
 
@@ -161,11 +175,11 @@ static void put_goaway(struct h3_conn *h, uint64_t id)
 static void timeout(struct timer *t)
 {
 	struct h3_conn *h = container_of(t, struct h3_conn, timer);
-	bool outer = enter(h);
+	bool outer = h3_enter(h);
 
-	put_goaway(h, h->next_id);
-	close_with(h, H3_NO_ERROR);
-	leave(h, outer);
+	h3_put_goaway(h, h->next_id);
+	h3_close(h, H3_NO_ERROR);
+	h3_leave(h, outer);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
@@ -207,16 +221,31 @@ void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
 		return;
 	}
 	s->ep->rx_error = text;
+	if (h->back && code != H3_INTERNAL_ERROR)
+		s->ep->flags |= EP_RX_BAD;
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
 	s->ep->user->wake(s->ep);
+}
+
+struct h3_stream *h3_stream_new(struct h3_conn *h)
+{
+	struct h3_stream *s = pool_zalloc(stream_pool);
+
+	if (!s)
+		return NULL;
+	s->conn = h;
+	s->role = H3_REQUEST;
+	s->left = s->tx_left = UINT64_MAX;
+	s->since_ns = clock_now_ns();
+	list_append(&h->streams, &s->link);
+	return s;
 }
 
 static void on_stream(void *owner, struct quic_stream *q)
 {
 	struct h3_conn *h = owner;
-	struct h3_stream *s = pool_zalloc(stream_pool);
+	struct h3_stream *s = h3_stream_new(h);
 	uint64_t id = quic_stream_id(q);
-	bool request = !quic_id_is_uni(id);
 
 	if (!s) {
 		quic_stream_reset(q, H3_REQUEST_REJECTED);
@@ -224,25 +253,33 @@ static void on_stream(void *owner, struct quic_stream *q)
 		quic_stream_leave(q);
 		return;
 	}
-	s->conn = h;
 	s->quic = q;
-	s->role = request ? H3_REQUEST : H3_UNKNOWN;
-	s->left = s->tx_left = UINT64_MAX;
-	s->since_ns = clock_now_ns();
-	list_append(&h->streams, &s->link);
 	quic_stream_set_owner(q, s);
-	if (!request)
+	if (quic_id_is_uni(id)) {
+		s->role = H3_UNKNOWN;
 		return;
+	}
 	if (id >= h->next_id)
 		h->next_id = id + 4;
 	h->flags |= H3C_HAD_REQUEST;
 	if (quic_conn_is_used_up(h->quic) && !(h->flags & H3C_USED_UP)) {
 		h->flags |= H3C_USED_UP;
-		put_goaway(h, h->next_id);
+		h3_put_goaway(h, h->next_id);
 	}
 }
 
-/* The client has broken off its half, or wants nothing more of ours. */
+/* A server wants no more of a request: it may answer all the same. */
+static void not_wanted(struct h3_stream *s)
+{
+	struct endpoint *ep = s->ep;
+
+	s->flags |= H3S_TX_END;
+	block_queue_clear(&ep->tx);
+	ep->flags |= EP_TX_DONE;
+	ep->user->wake(ep);
+}
+
+/* The peer has broken off its half, or wants nothing more of ours. */
 static void broken_off(struct h3_stream *s, unsigned events)
 {
 	if (s->role == H3_CONTROL_STREAM || s->role == H3_CODER_STREAM ||
@@ -259,8 +296,14 @@ static void broken_off(struct h3_stream *s, unsigned events)
 	/* all was said already: its end is none */
 	if (events & QUIC_EV_STOPPED && s->flags & H3S_TX_END && s->flags & H3S_RX_END)
 		return;
+	if (s->conn->back && !(events & QUIC_EV_RESET)) {
+		not_wanted(s);
+		return;
+	}
 	s->flags |= H3S_RESET | H3S_PEER_RESET;
 	s->reset_code = quic_stream_error(s->quic);
+	if (s->conn->back && s->reset_code == H3_REQUEST_REJECTED)
+		s->ep->flags |= EP_RX_REFUSED;
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
 	s->ep->user->wake(s->ep);
 }
@@ -269,17 +312,12 @@ static void on_event(struct quic_stream *q, unsigned events)
 {
 	struct h3_stream *s = quic_stream_owner(q);
 	struct h3_conn *h = s->conn;
-	bool outer = enter(h);
+	bool outer = h3_enter(h);
 
 	if (events & QUIC_EV_ABORT) {
 		s->quic = NULL;
 		quic_stream_leave(q);
-		if (s->ep) {
-			s->ep->flags |= EP_ERROR | EP_RX_ABORT;
-			s->ep->user->wake(s->ep);
-		} else {
-			h3_stream_free(s);
-		}
+		h3_stream_lost(s, EP_ERROR | EP_RX_ABORT);
 	} else if (events & (QUIC_EV_RESET | QUIC_EV_STOPPED)) {
 		broken_off(s, events);
 	} else {
@@ -289,43 +327,65 @@ static void on_event(struct quic_stream *q, unsigned events)
 		if (events & QUIC_EV_READABLE && h->quic && quic_stream_owner(q) == s)
 			h3_read(s);
 	}
-	leave(h, outer);
+	h3_leave(h, outer);
+}
+
+/* What waited for the connection is told that it did not come to be. */
+static void fail_pending(struct h3_conn *h)
+{
+	struct h3_stream *s, *next;
+
+	list_for_each_safe(s, next, &h->streams, link)
+		if (s->flags & H3S_PENDING) {
+			s->flags |= H3S_RESET;
+			h3_stream_lost(s, EP_ERROR);
+			break; /* there is one at most */
+		}
 }
 
 /* QUIC has lost the connection, and told its streams. */
 static void on_closed(void *owner)
 {
 	struct h3_conn *h = owner;
-	bool outer = enter(h);
+	bool outer = h3_enter(h);
 
 	h->quic = NULL;
 	h->control = NULL;
 	h->flags |= H3C_LOST;
+	fail_pending(h);
 	if (!h->requests)
 		end(h);
-	leave(h, outer);
+	h3_leave(h, outer);
 }
 
-static const struct quic_events quic_user = {
-	.stream_new = on_stream, .stream_event = on_event, .closed = on_closed,
+static void on_room(void *owner)
+{
+	struct h3_conn *h = owner;
+
+	if (h->back)
+		h->back->room_changed(h->owner);
+}
+
+const struct quic_events h3_quic_events = {
+	.stream_new = on_stream, .stream_event = on_event, .closed = on_closed, .room = on_room,
 };
 
 /* --- the endpoint ----------------------------------------------------------------------------- */
 
-static void ep_send(struct endpoint *ep)
+void h3_ep_send(struct endpoint *ep)
 {
 	h3_send(ep->mux);
 }
 
-static void ep_resume(struct endpoint *ep)
+void h3_ep_resume(struct endpoint *ep)
 {
 	struct h3_stream *s = ep->mux;
 	struct h3_conn *h = s->conn;
-	bool outer = enter(h);
+	bool outer = h3_enter(h);
 
 	if (s->quic)
 		h3_read(s);
-	leave(h, outer);
+	h3_leave(h, outer);
 }
 
 static uint64_t detach_code(const struct h3_stream *s, uint32_t flags)
@@ -341,7 +401,7 @@ static void ep_detach(struct endpoint *ep)
 {
 	struct h3_stream *s = ep->mux;
 	struct h3_conn *h = s->conn;
-	bool outer = enter(h), kill = ep->flags & EP_KILL;
+	bool outer = h3_enter(h), kill = ep->flags & EP_KILL;
 	uint64_t code = detach_code(s, ep->flags);
 
 	ep->ops = NULL;
@@ -357,17 +417,17 @@ static void ep_detach(struct endpoint *ep)
 		/* (or a rule made the connection silent) */
 		if (h->conn->flags & CONN_NO_LINGER)
 			h->flags |= H3C_SILENT;
-		close_with(h, H3_EXCESSIVE_LOAD);
+		h3_close(h, H3_EXCESSIVE_LOAD);
 	}
-	leave(h, outer);
+	h3_leave(h, outer);
 }
 
-static struct conn *ep_conn(struct endpoint *ep)
+struct conn *h3_ep_conn(struct endpoint *ep)
 {
 	return ((struct h3_stream *)ep->mux)->conn->conn;
 }
 
-static void ep_facts(const struct endpoint *ep, struct endpoint_facts *out)
+void h3_ep_facts(const struct endpoint *ep, struct endpoint_facts *out)
 {
 	const struct h3_stream *s = ep->mux;
 
@@ -379,8 +439,8 @@ static void ep_facts(const struct endpoint *ep, struct endpoint_facts *out)
 }
 
 const struct endpoint_ops h3_endpoint = {
-	.name = "QUIC", .send = ep_send, .resume = ep_resume, .detach = ep_detach, .conn = ep_conn,
-	.framed = true, .facts = ep_facts,
+	.name = "QUIC", .send = h3_ep_send, .resume = h3_ep_resume, .detach = ep_detach,
+	.conn = h3_ep_conn, .framed = true, .facts = h3_ep_facts,
 };
 
 /* --- the row ---------------------------------------------------------------------------------- */
@@ -401,61 +461,77 @@ static const struct conn_ops conn_ops = {
 	.name = "h3-front", .ready = no_event, .describe = describe,
 };
 
-static struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
+struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set)
 {
 	struct h3_conn *h = pool_zalloc(conn_pool);
 
 	if (!h)
 		return NULL;
 	h->conn = c;
-	h->quic = c->owner;
-	h->user = o->user;
-	h->owner = o->owner;
-	h->settings = o->settings;
+	h->quic = quic_conn_of(c);
+	h->settings = set;
 	h->idle_ms = clock_now_ms();
 	list_init(&h->streams);
 	timer_init(&h->timer, timeout);
+	return h;
+}
+
+static struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
+{
+	struct h3_conn *h = h3_conn_new(c, o->settings);
+
+	if (!h)
+		return NULL;
+	h->user = o->user;
+	h->owner = o->owner;
 	c->ops = &conn_ops;
 	c->owner = h;
-	quic_conn_take(h->quic, &quic_user, h);
+	quic_conn_take(h->quic, &h3_quic_events, h);
 	return &h->mux;
 }
 
 /* Our control stream, with SETTINGS: no table for field sections, heads as large as we read. */
-/* Opens our control stream. The client may send nothing on it, but ask us to end it. */
+/* Opens our control stream. The peer may send nothing on it, but ask us to end it. */
 static bool open_control(struct h3_conn *h)
 {
-	struct h3_stream *s = pool_zalloc(stream_pool);
+	struct h3_stream *s;
 
-	h->control = s ? quic_stream_open_uni(h->quic) : NULL;
-	if (!h->control) {
-		pool_free(stream_pool, s);
+	h->control = quic_stream_open_uni(h->quic);
+	s = h->control ? h3_stream_new(h) : NULL;
+	if (!s)
 		return false;
-	}
-	s->conn = h;
 	s->quic = h->control;
 	s->role = H3_OUR_CONTROL;
-	list_append(&h->streams, &s->link);
 	quic_stream_set_owner(h->control, s);
 	return true;
 }
 
-static void h3_front_start(struct mux *m, bool readable)
+bool h3_conn_start(struct h3_conn *h)
 {
-	struct h3_conn *h = h3_of(m);
 	uint8_t bytes[32], settings[16], *at = bytes, *end = settings;
 
 	end = quic_put_varint(end, 0x06); /* SETTINGS_MAX_FIELD_SECTION_SIZE */
 	end = quic_put_varint(end, h3_head_max(h));
+	if (!h->back) {
+		*end++ = 0x08; /* SETTINGS_ENABLE_CONNECT_PROTOCOL (RFC 9220) */
+		*end++ = 1;
+	}
 	at = quic_put_varint(at, H3_TYPE_CONTROL);
 	at = quic_put_varint(at, H3_SETTINGS);
 	at = quic_put_varint(at, (uint64_t)(end - settings));
 	for (const uint8_t *p = settings; p < end; p++)
 		*at++ = *p;
-	if (open_control(h))
-		quic_stream_send_copy(h->control, bytes, (size_t)(at - bytes));
-	else
-		close_with(h, H3_STREAM_CREATION_ERROR);
+	if (open_control(h) && quic_stream_send_copy(h->control, bytes, (size_t)(at - bytes)))
+		return true;
+	h3_close(h, H3_STREAM_CREATION_ERROR);
+	return false;
+}
+
+static void h3_front_start(struct mux *m, bool readable)
+{
+	struct h3_conn *h = h3_of(m);
+
+	h3_conn_start(h);
 	arm(h);
 	if (h->flags & H3C_DEAD)
 		destroy(h);
@@ -470,20 +546,24 @@ static void h3_front_stop(struct mux *m)
 	/* what is on its way is still served (RFC 9114 5.2) */
 	h->flags |= H3C_LEAVING;
 	h->idle_ms = clock_now_ms();
-	put_goaway(h, (QUIC_VARINT_MAX & ~UINT64_C(3)));
+	h3_put_goaway(h, (QUIC_VARINT_MAX & ~UINT64_C(3)));
 	arm(h);
 }
 
-static void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle_ping_ms)
+void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle_ping_ms)
 {
 	h3_of(m)->settings = set;
 }
 
 static const struct mux_kind kind = {
 	.name = "quic", .label = "QUIC", .alpn = SLICE("\x02h3"), .mode = MUX_HTTP,
-	.sides = MUX_FRONT, .traits = MUX_MULTIPLEX | MUX_FRAMED, .major = 3,
+	.sides = MUX_FRONT | MUX_BACK, .traits = MUX_MULTIPLEX | MUX_FRAMED, .major = 3,
 	.front_ops = &h3_endpoint, .front_new = h3_front_new, .front_start = h3_front_start,
 	.front_stop = h3_front_stop, .set_settings = h3_set_settings,
+	.back_new = h3_back_new, .back_attach = h3_back_attach, .back_room = h3_back_room,
+	.back_is_ending = h3_back_is_ending, .back_close = h3_back_close,
+	.back_detach_thread = h3_back_detach_thread,
+	.back_attach_thread = h3_back_attach_thread, .back_open = h3_dial,
 };
 
 static const struct mux_kind *const muxes[] = { &kind, NULL };

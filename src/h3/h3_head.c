@@ -75,7 +75,7 @@ static bool fill_request(struct http_msg *m, struct h2_head *head, bool ended)
 		return false;
 	m->version = 30;
 	m->version_text = SLICE("HTTP/3.0");
-	return true;
+	return slice_is_none(head->protocol) || mux_head_upgrade(m, head);
 }
 
 static void begin_request(struct h3_stream *s, struct h2_head *head, bool ended)
@@ -95,8 +95,13 @@ static void begin_request(struct h3_stream *s, struct h2_head *head, bool ended)
 	s->flags |= H3S_HEAD_GOT;
 	if (head->method_id == H1_METHOD_HEAD)
 		s->flags |= H3S_IS_HEAD;
-	if (head->flags & H2_HEAD_FL_CONTENT_LENGTH)
+	if (head->method_id == H1_METHOD_CONNECT) {
+		/* the request ends here; what follows is the tunnel's */
+		s->flags |= H3S_EXTENDED | H3S_HELD;
+		ep->flags |= EP_RX_END;
+	} else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH) {
 		s->left = head->content_length;
+	}
 	ep->rx_head_len = (uint32_t)head->list_len;
 	if (!fill_request(ep->rx_head, head, ended))
 		ep->flags |= EP_ERROR;
@@ -106,18 +111,41 @@ static void begin_request(struct h3_stream *s, struct h2_head *head, bool ended)
 
 static void on_request(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)
 {
+	unsigned options = H2_HEAD_OPT_CONNECT | (ended ? H2_HEAD_OPT_END_STREAM : 0);
 	struct h3_conn *h = s->conn;
 	struct h2_head head;
 
-	switch (decode(h, q, len, H2_HEAD_REQUEST, ended ? H2_HEAD_OPT_END_STREAM : 0, &head)) {
+	switch (decode(h, q, len, H2_HEAD_REQUEST, options, &head)) {
 	case H2_HEAD_OK:
-		if (head.method_id == H1_METHOD_CONNECT)
+		if (head.method_id == H1_METHOD_CONNECT && slice_is_none(head.protocol))
 			h3_stream_fail(s, H3_REQUEST_REJECTED, "CONNECT is not supported");
 		else
 			begin_request(s, &head, ended);
 		break;
 	case H2_HEAD_BROKEN:
 		h3_fail(h, QPACK_DECOMPRESSION_FAILED, hpack_error_text(head.hpack_error));
+		break;
+	case H2_HEAD_TOO_LARGE:
+		h3_stream_fail(s, H3_EXCESSIVE_LOAD, "head too large");
+		break;
+	case H2_HEAD_REFUSED:
+		h3_stream_fail(s, H3_MESSAGE_ERROR, h2_head_error_text(head.error));
+		break;
+	}
+}
+
+static void on_response(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)
+{
+	unsigned options = (ended ? H2_HEAD_OPT_END_STREAM : 0) |
+			   (s->flags & H3S_IS_HEAD ? H2_HEAD_OPT_TO_HEAD : 0);
+	struct h2_head head;
+
+	switch (decode(s->conn, q, len, H2_HEAD_RESPONSE, options, &head)) {
+	case H2_HEAD_OK:
+		h3_back_response(s, &head, ended);
+		break;
+	case H2_HEAD_BROKEN:
+		h3_fail(s->conn, QPACK_DECOMPRESSION_FAILED, hpack_error_text(head.hpack_error));
 		break;
 	case H2_HEAD_TOO_LARGE:
 		h3_stream_fail(s, H3_EXCESSIVE_LOAD, "head too large");
@@ -152,6 +180,8 @@ void h3_head(struct h3_stream *s, const struct block_queue *q, size_t len, bool 
 		h3_stream_fail(s, H3_INTERNAL_ERROR, "out of memory");
 	else if (s->flags & H3S_HEAD_GOT)
 		on_trailers(s, q, len);
+	else if (s->conn->back)
+		on_response(s, q, len, ended);
 	else
 		on_request(s, q, len, ended);
 }

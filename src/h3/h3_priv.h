@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h3_priv.h - what the files of the HTTP/3 mux share
  *
- * Purpose: turns each stream that a client opens into the head, body slices and end of a message
- *          for the endpoint of a stream of its own, and back (RFC 9114). It is reached through its
- *          row of the table of protocols, "quic" (mux/mux.h). Field sections have no dynamic table
+ * Purpose: turns each stream that a client opens, or that we open to a server, into the head, body
+ *          slices and end of a message for the endpoint of a stream of its own, and back (RFC
+ *          9114). It is reached through its row of the table of protocols, "quic" (mux/mux.h). Field sections have no dynamic table
  *          (RFC 9204): no request waits for another.
  * Owns   : the struct conn; the connection of QUIC (quic/quic.h) until it ends.
  * Threads: that of the connection.
- * Left out: CONNECT, and server push, which no client asks for any more.
+ * Left out: CONNECT other than for WebSocket and the like (RFC 9220), and none to servers; server
+ *          push, which no client asks for any more.
  * Bounds : requests at once, bytes received and held: QUIC's. A head is at most a block.
  * Config : tune.quic.*, bind's quic4@ and quic6@
  *
+ *   h3_back.c    connections to servers: their row, requests out, answers in
+ *   h3_dial.c    opens them
  *   h3.c         a connection: its row of the table of protocols, its streams, its end
  *   h3_read.c    frames received, of requests and of the client's own streams
  *   h3_head.c    received heads become messages
@@ -21,8 +24,10 @@
 
 #include "base/bug.h"
 #include "base/list.h"
+#include "codec/h2_head.h"
 #include "core/timer.h"
 #include "mux/mux.h"
+#include "net/dial.h"
 #include "quic/quic.h"
 
 /* RFC 9114 8.1, RFC 9204 6 */
@@ -57,13 +62,18 @@ enum h3_conn_flags {
 	H3C_CONTROL = 1 << 6, H3C_ENCODER = 1 << 7, H3C_DECODER = 1 << 8, /* it has opened these */
 	H3C_SILENT = 1 << 10,          /* the client is not told of the end */
 	H3C_USED_UP = 1 << 9,          /* it had all requests that it may have */
+	H3C_BACK = 1 << 11,            /* to a server */
+	H3C_CONNECTED = 1 << 12,       /* same: its handshake is over */
+	H3C_GOAWAY = 1 << 13,          /* same: it takes no more requests */
+	H3C_USED = 1 << 14,            /* same: it has served a request before */
 };
 
 struct h3_conn {
 	struct mux mux;
 	struct conn *conn;             /* owned */
 	struct quic_conn *quic;        /* NULL: gone */
-	const struct front_user *user;
+	const struct front_user *user; /* NULL: to a server */
+	const struct back_user *back;  /* NULL: of a client */
 	void *owner;
 	const struct mux_settings *settings;
 	struct quic_stream *control;   /* ours */
@@ -88,7 +98,10 @@ enum h3_stream_flags {
 	H3S_TX_END = 1 << 6,           /* our end was given to QUIC */
 	H3S_IS_HEAD = 1 << 7,          /* the request was a HEAD */
 	H3S_RESET = 1 << 8,            /* one side has broken off */
-	H3S_PEER_RESET = 1 << 9,       /* it was the client */
+	H3S_PEER_RESET = 1 << 9,       /* it was the peer */
+	H3S_EXTENDED = 1 << 11,        /* a client's extended CONNECT (RFC 9220) */
+	H3S_HELD = 1 << 12,            /* same: its tunnel is not there yet, what comes waits */
+	H3S_PENDING = 1 << 10,         /* to a server that is not connected yet */
 };
 
 /* A stream that the client opened. */
@@ -109,6 +122,55 @@ struct h3_stream {
 /* --- h3.c ------------------------------------------------------------------------------------- */
 
 extern const struct endpoint_ops h3_endpoint;
+extern const struct quic_events h3_quic_events;
+
+/* A new connection, of no side yet, with the settings. NULL: no memory. */
+struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set);
+/* Frees one that nobody has seen; its struct conn stays the caller's. */
+void h3_conn_drop(struct h3_conn *h);
+/* Opens our streams: SETTINGS. False: the connection has failed. */
+bool h3_conn_start(struct h3_conn *h);
+/* Between these two the connection is not freed: <outer> is what the first returned. */
+bool h3_enter(struct h3_conn *h);
+void h3_leave(struct h3_conn *h, bool outer);
+/* Ends the connection of QUIC: the streams are told. */
+void h3_close(struct h3_conn *h, uint64_t code);
+void h3_put_goaway(struct h3_conn *h, uint64_t id);
+/* A stream, of the connection from now on. NULL: no memory. */
+struct h3_stream *h3_stream_new(struct h3_conn *h);
+/* A stream that cannot go on is told. It may be gone after it. */
+void h3_stream_lost(struct h3_stream *s, uint32_t flags);
+/* Operations of endpoints, of both sides. */
+void h3_ep_send(struct endpoint *ep);
+void h3_ep_resume(struct endpoint *ep);
+struct conn *h3_ep_conn(struct endpoint *ep);
+void h3_ep_facts(const struct endpoint *ep, struct endpoint_facts *out);
+void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle_ping_ms);
+
+/* --- h3_back.c -------------------------------------------------------------------------------- */
+
+/* The row's operations. */
+struct mux *h3_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o);
+bool h3_back_attach(struct mux *m, struct endpoint *ep);
+unsigned h3_back_room(const struct mux *m);
+bool h3_back_is_ending(const struct mux *m);
+void h3_back_close(struct mux *m);
+bool h3_back_detach_thread(struct mux *m);
+bool h3_back_attach_thread(struct mux *m);
+/* The server has a GOAWAY: it has not looked at requests from <id> on. */
+void h3_back_goaway(struct h3_conn *h, uint64_t id);
+/* An answer's head, decoded into <head>; <s> may be gone after it. */
+void h3_back_response(struct h3_stream *s, struct h2_head *head, bool ended);
+/* Pseudo-fields of a request; which of its fields go with them. False: no room. */
+bool h3_back_put_pseudo(struct h3_stream *s, struct hpack_writer *w, const struct http_msg *m);
+bool h3_back_sends(const struct http_msg *m, const struct h1_field *f);
+size_t h3_back_pseudo_bound(const struct h3_stream *s, const struct http_msg *m);
+
+/* --- h3_dial.c -------------------------------------------------------------------------------- */
+
+/* dial_want.open */
+enum dial_result h3_dial(struct dial_want *w, const struct conn_ops *ops, void *owner,
+			 struct conn **out);
 
 /* A fault of the client that ends the connection. */
 void h3_fail(struct h3_conn *h, enum h3_error code, const char *text);

@@ -30,6 +30,15 @@ static bool read_number(struct h3_stream *s, uint64_t *n)
 	return true;
 }
 
+/* Reads a payload of <len> bytes that is one integer. False: it is not. */
+static bool read_whole_number(struct h3_stream *s, uint64_t len, uint64_t *n)
+{
+	size_t before = quic_stream_rx(s->quic)->len;
+
+	return len && len <= 8 && read_number(s, n) &&
+	       before - quic_stream_rx(s->quic)->len == len;
+}
+
 /* Reads the head of the next frame. False: there is not enough for it. */
 static bool read_frame_head(struct h3_stream *s)
 {
@@ -79,7 +88,7 @@ static bool read_data(struct h3_stream *s)
 		h3_stream_fail(s, H3_MESSAGE_ERROR, "more DATA than announced");
 		return false;
 	}
-	if (n && is_blocked(s))
+	if (n && (is_blocked(s) || s->flags & H3S_HELD))
 		return false;
 	if (!block_queue_move_len(&s->ep->rx, rx, n)) {
 		h3_stream_fail(s, H3_INTERNAL_ERROR, "out of memory");
@@ -153,7 +162,7 @@ static bool read_request_frame(struct h3_stream *s)
 /* All of it has come. */
 static void request_end(struct h3_stream *s)
 {
-	if (s->flags & (H3S_RX_END | H3S_RESET))
+	if (s->flags & (H3S_RX_END | H3S_RESET | H3S_HELD))
 		return;
 	if (!(s->flags & H3S_HEAD_GOT)) {
 		h3_stream_fail(s, H3_REQUEST_INCOMPLETE, "the stream ends before the head");
@@ -221,6 +230,27 @@ static void read_settings(struct h3_stream *s)
 	skip_payload(s);
 }
 
+/* A server stops. False: nothing more to do now. */
+static bool read_goaway(struct h3_stream *s)
+{
+	struct h3_conn *h = s->conn;
+	uint64_t id, whole = s->frame_left;
+
+	if (whole <= 8 && quic_stream_rx(s->quic)->len < whole)
+		return false;
+	if (!read_whole_number(s, whole, &id)) {
+		h3_fail(h, H3_FRAME_ERROR, "a GOAWAY that is not whole");
+		return false;
+	}
+	if (id & 3) {
+		h3_fail(h, H3_ID_ERROR, "a GOAWAY that names no request");
+		return false;
+	}
+	s->flags &= (uint16_t)~H3S_IN_FRAME;
+	h3_back_goaway(h, id);
+	return h->quic;
+}
+
 /* One frame of the control stream. False: nothing more to do now. */
 static bool read_control_frame(struct h3_stream *s)
 {
@@ -251,9 +281,20 @@ static bool read_control_frame(struct h3_stream *s)
 	case H3_PUSH_PROMISE:
 		h3_fail(h, H3_FRAME_UNEXPECTED, "a frame that no control stream has");
 		return false;
-	default: /* MAX_PUSH_ID, CANCEL_PUSH: we push nothing. GOAWAY: of pushes */
-		return skip_payload(s);
+	case H3_GOAWAY:
+		if (h->back)
+			return read_goaway(s);
+		break;
+	case H3_MAX_PUSH_ID:
+		if (!h->back)
+			break;
+		h3_fail(h, H3_FRAME_UNEXPECTED, "a server is pushed nothing");
+		return false;
+	default:
+		break;
 	}
+	/* MAX_PUSH_ID, CANCEL_PUSH: nothing is pushed. GOAWAY of a client: of pushes */
+	return skip_payload(s);
 }
 
 /* What is it for? Each critical one comes once (RFC 9114 6.2.1, RFC 9204 4.2). */
@@ -275,8 +316,9 @@ static void read_type(struct h3_stream *s)
 		flag = type == H3_TYPE_ENCODER ? H3C_ENCODER : H3C_DECODER;
 		s->role = H3_CODER_STREAM;
 		break;
-	case H3_TYPE_PUSH:
-		h3_fail(h, H3_STREAM_CREATION_ERROR, "a client pushes nothing");
+	case H3_TYPE_PUSH: /* (we allow a server none) */
+		h3_fail(h, h->back ? H3_ID_ERROR : H3_STREAM_CREATION_ERROR,
+			"nothing is to be pushed");
 		return;
 	default:
 		s->role = H3_SKIPPED;

@@ -18,6 +18,11 @@
 
 /* --- heads ------------------------------------------------------------------------------------ */
 
+static bool is_request(const struct h3_stream *s)
+{
+	return s->conn->back;
+}
+
 static bool length_is_kept(const struct h3_stream *s, const struct http_msg *m)
 {
 	if (m->flags & HTTP_MSG_INTERIM || m->status == 204)
@@ -27,7 +32,11 @@ static bool length_is_kept(const struct h3_stream *s, const struct http_msg *m)
 
 static bool is_sent(const struct h3_stream *s, const struct http_msg *m, const struct h1_field *f)
 {
-	if (!f->name.ptr || !h2_field_is_allowed(f->id) || f->id == FIELD_TE)
+	if (!f->name.ptr || !h2_field_is_allowed(f->id))
+		return false;
+	if (is_request(s))
+		return h3_back_sends(m, f);
+	if (f->id == FIELD_TE || (f->id == FIELD_SEC_WEBSOCKET_ACCEPT && s->flags & H3S_EXTENDED))
 		return false;
 	return f->id != FIELD_CONTENT_LENGTH || length_is_kept(s, m);
 }
@@ -66,15 +75,24 @@ static void note_head(struct h3_stream *s, const struct http_msg *m)
 {
 	s->flags |= H3S_HEAD_SENT;
 	s->tx_left = m->body == HTTP_BODY_LENGTH ? m->content_length : UINT64_MAX;
-	if (s->flags & H3S_IS_HEAD || m->status == 204 || m->status == 304)
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H3S_HELD) {
+		s->flags &= (uint16_t)~H3S_HELD;
+		quic_stream_ask(s->quic); /* what has come is read when this turn is over */
+	}
+	if (is_request(s)) {
+		if (m->method == HTTP_METH_HEAD)
+			s->flags |= H3S_IS_HEAD;
+	} else if (m->body != HTTP_BODY_TUNNEL &&
+		   (s->flags & H3S_IS_HEAD || m->status == 204 || m->status == 304)) {
 		s->flags |= H3S_NO_BODY;
+	}
 }
 
 /* False: no memory. */
 static bool send_head(struct h3_stream *s)
 {
 	const struct http_msg *m = s->ep->tx_head;
-	size_t bound = fields_bound(&m->fields);
+	size_t bound = fields_bound(&m->fields) + (is_request(s) ? h3_back_pseudo_bound(s, m) : 0);
 	char *room = malloc(bound);
 	struct hpack_writer w = { room, room + bound };
 	bool length, ok;
@@ -86,7 +104,10 @@ static bool send_head(struct h3_stream *s)
 	length = m->body == HTTP_BODY_LENGTH && !(s->flags & H3S_NO_BODY) &&
 		 !(m->flags & HTTP_MSG_INTERIM);
 	qpack_write_begin(&w);
-	qpack_write_status(&w, m->status);
+	if (is_request(s))
+		h3_back_put_pseudo(s, &w, m); /* (there is room) */
+	else
+		qpack_write_status(&w, m->status == 101 ? 200 : m->status);
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
@@ -175,7 +196,8 @@ static bool send_end(struct h3_stream *s)
 	if (s->tx_left != UINT64_MAX && s->tx_left && !(s->flags & H3S_NO_BODY)) {
 		/* shorter than announced: the client must notice */
 		s->flags |= H3S_RESET;
-		quic_stream_reset(s->quic, H3_INTERNAL_ERROR);
+		quic_stream_reset(s->quic, is_request(s) ? H3_REQUEST_CANCELLED
+							  : H3_INTERNAL_ERROR);
 		return true;
 	}
 	if (has_trailers(s) && !send_trailers(s))

@@ -30,13 +30,13 @@ static struct haload {
 
 static const char usage[] =
 "Usage: haload [option ...] http[s]://<host>[:<port>]/<path>\n"
-"  -c   connections (1)                    -m   requests at once on each, HTTP/2 (1)\n"
+"  -c   connections (1)                    -m   requests at once on each (1)\n"
 "  -t   threads (1)                        -d   duration in seconds (0: no limit)\n"
 "  -n   requests in all (0: no limit)      -r   requests of a connection (0: no limit)\n"
 "  -R   requests a second (0: no limit)    -s   seconds until all connections, and the whole\n"
 "  -T   pause after an answer, ms (0)           rate, are there: ramp (0)\n"
 "  -w   longest wait for an answer, ms     -H   adds a field: \"name: value\"\n"
-"  -2   HTTP/2                             -I   HEAD instead of GET ; -M another method\n"
+"  -2   HTTP/2 ; -3 HTTP/3, of https://    -I   HEAD instead of GET ; -M another method\n"
 "  -e   ends at the first error            -l   lines of plain numbers ; -q no lines\n"
 "  -o   draws the run into this file (SVG) -G   adds a line to the section global\n"
 "  -h   shows this text\n"
@@ -121,6 +121,7 @@ static bool take_switch(struct load_plan *p, char letter)
 {
 	switch (letter) {
 	case '2': p->proto = "h2"; return true;
+	case '3': p->proto = "quic"; return true;
 	case 'e': return p->stop_on_error = true;
 	case 'l': return p->long_format = true;
 	case 'q': return p->quiet = true;
@@ -165,9 +166,10 @@ static bool has_quote(struct slice text)
 static bool make_configuration(struct haload *h)
 {
 	const struct load_plan *p = &h->plan;
+	char h3[160];
 	struct strbuf text;
 	struct uri uri;
-	bool tls, good;
+	bool tls, quic = p->proto && strcmp(p->proto, "quic") == 0, good;
 
 	if (!uri_parse(slice_of(p->url), false, &uri) || !uri.host.len || has_quote(uri.host) ||
 	    (!slice_eq(uri.scheme, SLICE("http")) && !slice_eq(uri.scheme, SLICE("https")))) {
@@ -176,12 +178,19 @@ static bool make_configuration(struct haload *h)
 		return false;
 	}
 	tls = slice_eq(uri.scheme, SLICE("https"));
+	if (quic && !tls) {
+		MAIN_ALERT("haload: HTTP/3 is for https:// only, not for '%s'", p->url);
+		return false;
+	}
+	snprintf(h3, sizeof(h3), "\tlimited-quic\n\texpose-experimental-directives\n"
+		 "\ttune.quic.be.stream.max-concurrent %u\n", p->streams);
 	strbuf_init(&text);
 	strbuf_printf(&text, "global\n\tnbthread %u\n\tmaxconn %u\n%.*s\n"
-		      "\ttune.h2.be.max-concurrent-streams %u\n"
+		      "\ttune.h2.be.max-concurrent-streams %u\n%s"
 		      "defaults\n\tmode http\n\ttimeout connect 1m\n\ttimeout server 1h\n"
-		      "backend " LOAD_BACKEND "\n\tserver target \"%.*s:%u\" %s\n", h->threads,
+		      "backend " LOAD_BACKEND "\n\tserver target \"%s%.*s:%u\" %s\n", h->threads,
 		      p->conns + 100, SLICE_FMT(strbuf_slice(&h->global)), p->streams,
+		      quic ? h3 : "", quic ? "quic+ip@" : "",
 		      SLICE_FMT(uri.host), uri.port ? uri.port : tls ? 443u : 80u,
 		      tls ? "ssl verify none" : "");
 	good = !text.overflow && memory_file(strbuf_slice(&text), "haload.cfg", h->file_path,

@@ -319,6 +319,11 @@ struct addr conn_address(const struct conn *c, bool peer)
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
 
+	if (c->fd < 0 && c->transport->address) {
+		const struct addr *a = c->transport->address(c, peer);
+
+		return a ? *a : none;
+	}
 	if (c->fd < 0 ||
 	    (peer ? getpeername : getsockname)(c->fd, (struct sockaddr *)&ss, &len) < 0)
 		return none;

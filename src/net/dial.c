@@ -137,6 +137,8 @@ enum dial_result dial_open(struct dial_want *w, const struct conn_ops *ops, void
 	int fd;
 
 	*out = NULL;
+	if (w->open)
+		return w->open(w, ops, owner, out);
 	r = dial_socket(w, &fd, &in_progress);
 	return r == DIAL_DONE ? dial_conn(w, fd, in_progress, ops, owner, out) : r;
 }

@@ -314,11 +314,26 @@ static void set_marks(int fd, const struct sockaddr_storage *addr,
 		set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, *set->tos);
 }
 
+static bool set_device(int fd, const struct socket_settings *set)
+{
+	return !set->interface ||
+	       setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
+			  (socklen_t)strlen(set->interface) + 1) == 0;
+}
+
+static bool set_source(int fd, int family, const struct socket_settings *set)
+{
+	if (!set->source)
+		return true;
+	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, family))
+		return false;
+	return bind_source(fd, set);
+}
+
 static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 			    const struct socket_settings *set)
 {
-	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
-					 (socklen_t)strlen(set->interface) + 1) < 0)
+	if (!set_device(fd, set))
 		return false;
 	if (addr->ss_family == AF_UNIX)
 		return true;
@@ -339,11 +354,7 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 		socket_set_congestion(fd, set->congestion);
 	if (set->md5_key && !set_md5_key(fd, addr, set->md5_key, false))
 		return false;
-	if (!set->source)
-		return true;
-	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))
-		return false;
-	return bind_source(fd, set);
+	return set_source(fd, addr->ss_family, set);
 }
 
 static bool connect_begin(int fd, const struct sockaddr_storage *addr, socklen_t len,
@@ -403,6 +414,19 @@ int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len)
 	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, len) == 0)
 		return fd;
 	return close_failed(fd);
+}
+
+int socket_connect_datagram_from(const struct sockaddr_storage *addr, socklen_t len,
+				 const struct socket_settings *set)
+{
+	int fd = netns_socket(set->netns, addr->ss_family,
+			      SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	set_marks(fd, addr, set);
+	return set_device(fd, set) && set_source(fd, addr->ss_family, set) &&
+	       connect(fd, (const struct sockaddr *)addr, len) == 0 ? fd : close_failed(fd);
 }
 
 void socket_describe(int fd, bool peer, struct strbuf *out)

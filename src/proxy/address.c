@@ -292,7 +292,7 @@ static bool take_quic(enum address_kind *kind, unsigned flags, struct address *o
 	if (*kind < KIND_QUIC || *kind > KIND_QUIC6)
 		return true;
 	if (!(flags & ADDRESS_QUIC))
-		return address_error(out, "QUIC is not supported here yet, on 'bind' lines only");
+		return address_error(out, "QUIC is for 'bind' and 'server' lines only");
 	out->is_quic = true;
 	*kind = *kind == KIND_QUIC4 ? KIND_V4 : *kind == KIND_QUIC6 ? KIND_V6 : KIND_ANY;
 	return true;

@@ -422,7 +422,7 @@ static void keep_place(struct conf_line *l, struct server *srv)
 static bool set_address(struct conf_line *l, struct server *srv, const char *word)
 {
 	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD | ADDRESS_KEEP_NAMES |
-			 ADDRESS_REVERSE;
+			 ADDRESS_REVERSE | ADDRESS_QUIC;
 	const char *text = conf_expand(l->cfg, word), *name = NULL;
 	struct sockaddr *copy;
 	struct address a;
@@ -440,6 +440,11 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	if (a.fd >= 0)
 		return option_error(l, "%s : 'fd@' addresses are not supported yet.",
 				    server_subject(srv));
+	if (a.is_quic && !conf_experimental(l->cfg))
+		return option_error(l, "%s : QUIC is experimental for server '%s', must be allowed "
+				    "via a global 'expose-experimental-directives'",
+				    server_subject(srv), srv->name);
+	srv->is_quic = a.is_quic;
 	srv->is_reverse = a.is_reverse;
 	if (srv->is_reverse && !conf_experimental(l->cfg))
 		return option_error(l, "%s : Address '%s' is experimental, must be allowed via a "
@@ -536,6 +541,24 @@ static bool is_about_load(const char *word)
 	       strcmp(word, "minconn") == 0 || strcmp(word, "maxqueue") == 0;
 }
 
+/* What a server of QUIC has besides its line. False: reported. */
+static bool quic_line(struct conf_line *l, struct server *srv)
+{
+	const struct mux_kind *quic = mux_find("quic");
+
+	if (!quic)
+		return option_error(l, "%s : QUIC needs OpenSSL, which this program is built "
+				    "without.", server_subject(srv));
+	if (!tls_server_is_given(server_slots(srv)))
+		conf_report(l, 2, DIAG_WARNING, DIAG_AT, "'server %s/%s' : QUIC protocol "
+			    "detected, enabling ssl. Use 'ssl' to shut this warning.",
+			    srv->proxy->name, srv->name);
+	if (!srv->mux.forced)
+		srv->mux.forced = quic;
+	return tls_server_want_quic(server_slots(srv), quic->alpn) ||
+	       conf_error(l, 0, NULL, "out of memory.");
+}
+
 /* The options that remain on the line; what they say goes into the server's digest. */
 static bool take_options(struct conf_line *l, struct server *srv)
 {
@@ -549,6 +572,8 @@ static bool take_options(struct conf_line *l, struct server *srv)
 		srv->digest = server_digest_add(srv->digest, l->words[i]);
 	}
 	valid = conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	if (srv->is_quic)
+		valid &= quic_line(l, srv);
 	tls_server_line(l->cfg, server_slots(srv));
 	return valid;
 }

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "base/num.h"
 #include "conf/conf.h"
 #include "expr/expr.h"
+#include "mux/mux.h"
 #include "net/dial.h"
 #include "net/netns.h"
 #include "proxy/address.h"
+#include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "quic/quic.h"
 #include "tls/tls.h"
 
 bool source_parse_namespace(struct conf_line *l, const struct netns **out)
@@ -159,5 +163,10 @@ void server_dial(const struct server *srv, const struct server_addr *to, struct 
 	if (tls_server_is_on(server_slots(srv))) {
 		w->secure = tls_dial;
 		w->tls = server_slots(srv);
+	}
+	if (unlikely(srv->is_quic)) {
+		w->open = mux_find("quic")->back_open;
+		w->line = quic_server_line_of(server_slots(srv));
+		w->config = srv->proxy->config;
 	}
 }

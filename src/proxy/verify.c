@@ -184,7 +184,10 @@ static enum mux_mode mode_of(const struct proxy *px)
 
 bool server_proto_fits(const struct server *srv)
 {
-	return !srv->mux.forced || mux_fits(srv->mux.forced, MUX_BACK, mode_of(srv->proxy));
+	const struct mux_kind *k = srv->mux.forced;
+
+	return !k || (mux_fits(k, MUX_BACK, mode_of(srv->proxy)) &&
+		      !!(k->traits & MUX_FRAMED) == srv->is_quic);
 }
 
 static void check_server_protos(struct proxy *px, struct diag_list *d)
@@ -338,6 +341,21 @@ static void check_quic(const struct proxy *px, const struct bind_conf *b, struct
 			  "without 0-RTT.", b->file, b->line, proxy_kind_name(px), px->name);
 }
 
+/* What stands before TLS has no place in QUIC. */
+static void check_quic_server(const struct server *srv, struct diag_list *d)
+{
+	const char *what = srv->send_proxy ? "the PROXY protocol" : srv->socks4 ? "SOCKS4" : NULL;
+
+	if (what)
+		say_alert(d, "[%s:%d] : 'server %s/%s' : %s cannot be used with QUIC.",
+			  srv->place.file, srv->place.line, srv->proxy->name, srv->name, what);
+	if (!quic_tunes_of(srv->proxy->config)->limited && !tls_quic_is_native())
+		say_alert(d, "[%s:%d] : 'server %s/%s' : the SSL library was not made for QUIC; "
+			  "add 'limited-quic' to the global section to use it all the same, "
+			  "without 0-RTT.", srv->place.file, srv->place.line, srv->proxy->name,
+			  srv->name);
+}
+
 static void check_tls(struct proxy *px, struct diag_list *d)
 {
 	struct bind_conf *b;
@@ -355,8 +373,11 @@ static void check_tls(struct proxy *px, struct diag_list *d)
 		if (tls_bind_is_on(bind_slots(b)))
 			tls_bind_check(px->config, bind_slots(b), &where, d);
 	}
-	list_for_each(srv, &px->servers, link)
+	list_for_each(srv, &px->servers, link) {
+		if (srv->is_quic)
+			check_quic_server(srv, d);
 		server_check_tls(srv, d);
+	}
 }
 
 /* A name gets its first address, before there is a state. */

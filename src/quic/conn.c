@@ -5,6 +5,9 @@
  *          |           |--> DRAINING -------^        the client ends it
  *          '-----------'--------------------'        nothing came for too long
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include "base/bug.h"
 #include "base/clock.h"
@@ -17,6 +20,8 @@
 #define HANDSHAKE_NS (10 * NS_PER_SEC)
 /* A probe timeout of a path of which nothing is known (RFC 9000 8.2.4). */
 #define PATH_NS NS_PER_SEC
+/* Bytes of the id that a server is called by at first (RFC 9000 7.2: 8 at least). */
+#define FIRST_DCID_LEN 8
 /* Datagrams that fit on any path (RFC 9000 14). */
 #define MTU 1232
 
@@ -50,12 +55,14 @@ static void init_streams(struct quic_conn *q)
 
 	list_init(&s->dirty);
 	list_init(&s->woken);
+	s->uni_max = QUIC_UNI_STREAMS;
+	q->rx.max = quic_conn_window(q->tunes);
+	if (q->flags & QUIC_FL_CLIENT)
+		return; /* (servers open none of both directions) */
 	s->bidi_max = (uint64_t)q->tunes->streams;
 	s->total_max = (uint64_t)q->tunes->streams_total;
 	if (s->total_max && s->bidi_max > s->total_max)
 		s->bidi_max = s->total_max;
-	s->uni_max = QUIC_UNI_STREAMS;
-	q->rx.max = quic_conn_window(q->tunes);
 }
 
 static bool init_spaces(struct quic_conn *q, const struct quic_cid *dcid)
@@ -67,8 +74,7 @@ static bool init_spaces(struct quic_conn *q, const struct quic_cid *dcid)
 		s->largest_acked = s->largest_rx = UINT64_MAX;
 		quic_recvbuf_init(&s->crypto_rx);
 	}
-	return quic_keys_initial(&q->spaces[0].rx, dcid, true, false) &&
-	       quic_keys_initial(&q->spaces[0].tx, dcid, false, true);
+	return quic_initial_keys(q, dcid);
 }
 
 static void init_cc(struct quic_conn *q, enum quic_cc_algo algo, uint64_t window_max)
@@ -78,26 +84,49 @@ static void init_cc(struct quic_conn *q, enum quic_cc_algo algo, uint64_t window
 	q->cc.hystart.on = q->tunes->hystart;
 }
 
-struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
-				const struct quic_packet *first, const struct quic_cid *retried,
-				uint64_t now_ns)
+bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid)
 {
-	uint64_t window = (uint64_t)l->tunes->window_max;
+	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
+	bool client = q->flags & QUIC_FL_CLIENT;
+
+	quic_keys_free(&s->rx);
+	quic_keys_free(&s->tx);
+	return quic_keys_initial(&s->rx, dcid, !client, false) &&
+	       quic_keys_initial(&s->tx, dcid, client, true);
+}
+
+/* What both sides have. NULL: no memory. */
+static struct quic_conn *conn_make(const struct quic_tunes *t, const struct quic_line *line,
+				   const struct quic_host *host, uint32_t flags, uint64_t now_ns)
+{
+	uint64_t window = t->window_max;
 	struct quic_conn *q = pool_zalloc(pool);
 
 	if (!q)
 		return NULL;
-	q->own_tunes = *l->tunes; /* the generation may go before the connection does */
+	q->own_tunes = *t; /* the generation may go before the connection does */
 	q->tunes = &q->own_tunes;
 	q->host = host;
 	q->since_ns = now_ns;
 	q->mtu = MTU;
+	q->flags = flags;
 	list_init(&q->flush);
 	quic_params_init(&q->params);
 	init_streams(q);
-	if (l->line && l->line->window_max)
-		window = (uint64_t)l->line->window_max;
-	init_cc(q, l->line ? l->line->algo : QUIC_CC_CUBIC, window);
+	if (line && line->window_max)
+		window = line->window_max;
+	init_cc(q, line ? line->algo : QUIC_CC_CUBIC, window);
+	return q;
+}
+
+struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
+				const struct quic_packet *first, const struct quic_cid *retried,
+				uint64_t now_ns)
+{
+	struct quic_conn *q = conn_make(l->tunes, l->line, host, 0, now_ns);
+
+	if (!q)
+		return NULL;
 	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
 	q->ids.original = retried ? *retried : first->dcid;
 	q->ids.retry = first->dcid;
@@ -108,6 +137,27 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 		quic_conn_free(q);
 		return NULL;
 	}
+	return q;
+}
+
+struct quic_conn *quic_conn_new_client(const struct quic_tunes *t, const struct quic_line *line,
+				       const struct quic_host *host, uint64_t now_ns)
+{
+	struct quic_conn *q = conn_make(t, line, host, QUIC_FL_CLIENT | QUIC_FL_VALID, now_ns);
+	struct quic_ids *ids;
+
+	if (!q)
+		return NULL;
+	ids = &q->ids;
+	ids->original.len = FIRST_DCID_LEN;
+	q->idle_ns = now_ns + (t->idle_ms ? (uint64_t)t->idle_ms * NS_PER_MS : HANDSHAKE_NS);
+	if (getrandom(ids->original.bytes, FIRST_DCID_LEN, 0) != FIRST_DCID_LEN ||
+	    !quic_cid_new(&ids->ours, thread_id) || !init_spaces(q, &ids->original)) {
+		quic_conn_free(q);
+		return NULL;
+	}
+	ids->retry = ids->original;
+	ids->peer[0] = (struct quic_peer_cid){ .cid = ids->original, .used = true };
 	return q;
 }
 
@@ -131,24 +181,26 @@ void quic_conn_free(struct quic_conn *q)
 		quic_space_discard(q, i);
 	quic_keys_free(&q->phase.rx_next);
 	quic_keys_free(&q->phase.rx_prev);
+	free(q->ids.token);
 	part_with_conn(q);
 	pool_free(pool, q);
 }
 
 size_t quic_conn_params(const struct quic_conn *q, uint8_t *room)
 {
+	bool server = !(q->flags & QUIC_FL_CLIENT);
 	struct quic_params p = {
 		.idle_ms = (uint64_t)q->tunes->idle_ms, .udp_payload_max = QUIC_UDP_PAYLOAD_MAX,
 		.data_max = q->rx.max, .stream_local = quic_stream_window(q->tunes),
 		.stream_remote = quic_stream_window(q->tunes), .stream_uni = QUIC_UNI_WINDOW,
 		.streams_bidi = q->streams.bidi_max, .streams_uni = q->streams.uni_max,
 		.ack_exponent = 3, .ack_delay_ms = QUIC_ACK_DELAY_MS, .cid_limit = QUIC_PEER_CIDS,
-		.no_migration = true, .has_scid = true, .scid = q->ids.ours, .has_odcid = true,
-		.odcid = q->ids.original, .has_retry = q->flags & QUIC_FL_RETRIED,
+		.no_migration = true, .has_scid = true, .scid = q->ids.ours, .has_odcid = server,
+		.odcid = q->ids.original, .has_retry = server && q->flags & QUIC_FL_RETRIED,
 		.retry = q->ids.retry,
 	};
 
-	p.has_token = quic_reset_token(&q->ids.ours, p.token);
+	p.has_token = server && quic_reset_token(&q->ids.ours, p.token);
 	return quic_params_put(&p, room);
 }
 
@@ -182,6 +234,28 @@ static bool tls_send(void *owner, enum quic_level level, const uint8_t *bytes, s
 				    slice_make((const char *)bytes, len));
 }
 
+/* Does the server name the ids that we know of (RFC 9000 7.3)? */
+static bool knows_ids(const struct quic_conn *q, const struct quic_params *p)
+{
+	if (!p->has_odcid || !quic_cid_is(&p->odcid, &q->ids.original) ||
+	    p->has_retry != !!(q->flags & QUIC_FL_RETRIED))
+		return false;
+	return !p->has_retry || quic_cid_is(&p->retry, &q->ids.retry);
+}
+
+static bool read_params(struct quic_conn *q, const uint8_t *bytes, size_t len)
+{
+	struct quic_params *p = &q->params;
+
+	if (!(q->flags & QUIC_FL_CLIENT))
+		return quic_params_read(bytes, len, p);
+	if (!quic_params_read_server(bytes, len, p) || !knows_ids(q, p))
+		return false;
+	q->ids.peer[0].has_token = p->has_token;
+	memcpy(q->ids.peer[0].token, p->token, sizeof(p->token));
+	return true;
+}
+
 /* RFC 9000 7.3, 7.4 */
 static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 {
@@ -189,7 +263,7 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 	struct quic_params *p = &q->params;
 	uint64_t idle = (uint64_t)q->tunes->idle_ms;
 
-	if (!quic_params_read(bytes, len, p) || !quic_cid_is(&p->scid, &q->ids.peer[0].cid))
+	if (!read_params(q, bytes, len) || !quic_cid_is(&p->scid, &q->ids.peer[0].cid))
 		return false;
 	if (p->idle_ms && (!idle || p->idle_ms < idle))
 		idle = p->idle_ms;
@@ -198,6 +272,7 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 		q->mtu = (uint32_t)p->udp_payload_max;
 	q->tx.max = p->data_max;
 	q->streams.own_uni_max = p->streams_uni;
+	q->streams.own_bidi_max = p->streams_bidi;
 	return true;
 }
 
@@ -206,10 +281,21 @@ static void tls_closed(void *owner)
 	struct quic_conn *q = owner;
 
 	q->conn = NULL;
+	/* a connection to a server that nobody has taken is given up */
+	if (q->flags & QUIC_FL_CLIENT && !q->events)
+		quic_conn_fail(q, QUIC_NO_ERROR, 0);
+}
+
+static const struct addr *tls_address(void *owner, bool peer)
+{
+	const struct quic_conn *q = owner;
+
+	return peer ? &q->path.peer : &q->local;
 }
 
 const struct quic_tls_user quic_conn_tls_user = {
 	.secret = tls_secret, .send = tls_send, .params = tls_params, .closed = tls_closed,
+	.address = tls_address,
 };
 
 /* --- another address -------------------------------------------------------------------------- */
@@ -299,6 +385,7 @@ void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns)
 	}
 	if (now_ns >= q->idle_ns) {
 		/* silently (RFC 9000 10.1) */
+		q->end.system = ETIMEDOUT;
 		q->state = QUIC_DEAD;
 		return;
 	}
@@ -333,12 +420,35 @@ void quic_conn_drain(struct quic_conn *q, uint64_t now_ns)
 	begin_end(q, QUIC_DRAINING, now_ns);
 }
 
+/* Why a connection to a server did not come to be, or broke. */
+static int system_error(const struct quic_conn *q)
+{
+	if (q->end.system)
+		return q->end.system;
+	if (q->end.error >= QUIC_CRYPTO_ERROR && q->end.error < QUIC_CRYPTO_ERROR + 256)
+		return EPROTO;
+	return q->end.error == QUIC_CONNECTION_REFUSED ? ECONNREFUSED : ECONNRESET;
+}
+
+void quic_conn_lose(struct quic_conn *q, int error)
+{
+	if (!quic_is_open(q))
+		return;
+	q->end.system = error;
+	q->state = QUIC_DEAD;
+	quic_flush_later(q);
+}
+
 /* Nobody above knows of it any more; TLS is of no use. */
 static void part(struct quic_conn *q)
 {
 	const struct quic_events *events = q->events;
 
 	q->host->not_half_open(q);
+	if (q->flags & QUIC_FL_CLIENT && q->conn) {
+		q->conn->error = (uint8_t)system_error(q);
+		q->conn->flags |= CONN_ERROR;
+	}
 	if (events) {
 		quic_streams_abort(q);
 		if (!q->events)

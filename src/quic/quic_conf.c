@@ -14,15 +14,16 @@
 #define WINDOW_LEAST 10240
 #define WINDOW_MOST (INT64_C(4) << 30)
 
-static struct quic_tunes *tunes_of(struct conf_line *l)
+/* The member that the keyword sets. */
+static void *tune_of(struct conf_line *l)
 {
-	return slot_of(&quic_tune_slot, config_slots(l->cfg));
+	return (char *)slot_of(&quic_tune_slot, config_slots(l->cfg)) + l->keyword->offset;
 }
 
-/* keyword->offset: a bool of struct quic_tunes; keyword->min: what "on" makes of it. */
+/* keyword->offset: a bool; keyword->min: what "on" makes of it. */
 static bool parse_switch(struct conf_line *l)
 {
-	bool *value = (bool *)((char *)tunes_of(l) + l->keyword->offset);
+	bool *value = (bool *)tune_of(l);
 	const char *word = conf_next(l);
 
 	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
@@ -46,15 +47,31 @@ static bool parse_window(struct conf_line *l)
 	if (!is_window(n))
 		return conf_error(l, l->at - 1, NULL, "'%s' : should be between 10k and 4g",
 				  l->keyword->words);
-	tunes_of(l)->window_max = n;
+	*(uint64_t *)tune_of(l) = n;
 	return true;
 }
 
-/* --- bind lines ------------------------------------------------------------------------------- */
+/* Both sides share it. */
+static bool parse_tx_max(struct conf_line *l)
+{
+	struct quic_both_tunes *both = slot_of(&quic_tune_slot, config_slots(l->cfg));
+	uint64_t n;
+
+	if (!conf_take_size(l, &n))
+		return false;
+	if (!n)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects a positive integer.",
+				  l->keyword->words);
+	both->fe.tx_max = both->be.tx_max = n;
+	return true;
+}
+
+/* --- bind and server lines -------------------------------------------------------------------- */
 
 static struct quic_line *line_of(struct conf_line *l)
 {
-	return slot_of(&quic_line_slot, l->slots);
+	return slot_of(l->keyword->where & CONF_BIND ? &quic_line_slot : &quic_server_slot,
+		       l->slots);
 }
 
 static bool parse_force_retry(struct conf_line *l)
@@ -130,7 +147,7 @@ static bool parse_socket_owner(struct conf_line *l)
 }
 
 #define TUNE(text, member) .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, \
-	.slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, member)
+	.slot = &quic_tune_slot, .offset = offsetof(struct quic_both_tunes, member)
 #define NUMBER_OF(text, member, low, high) \
 	TUNE(text, member), .type = CONF_INT, .min = low, .max = high, .syntax = "<number>"
 #define NUMBER(text, member, low, high, what) \
@@ -141,73 +158,110 @@ static bool parse_socket_owner(struct conf_line *l)
 	TUNE(text, member), .parse = parse_switch, .min = on, .syntax = "{ on | off }"
 
 static const struct conf_keyword keywords[] = {
-	{ TUNE("cluster-secret", secret), .type = CONF_STRING, .syntax = "<secret>",
+	{ TUNE("cluster-secret", fe.secret), .type = CONF_STRING, .syntax = "<secret>",
 	  .help = "what tokens of QUIC are made of, the same on all nodes" },
-	{ TUNE("harden.reject-privileged-ports.quic", any_port), .parse = parse_switch, .min = 0,
+	{ TUNE("harden.reject-privileged-ports.quic", fe.any_port), .parse = parse_switch, .min = 0,
 	  .syntax = "{ on | off }", .help = "drop QUIC clients whose port is below 1024" },
 	{ .words = "limited-quic", .where = CONF_GLOBAL, .type = CONF_FLAG, .slot = &quic_tune_slot,
-	  .offset = offsetof(struct quic_tunes, limited),
+	  .offset = offsetof(struct quic_both_tunes, fe.limited),
 	  .help = "QUIC with a TLS library that was not made for it" },
-	{ TUNE("tune.quic.fe.cc.max-win-size", window_max), .parse = parse_window,
+	{ TUNE("tune.quic.fe.cc.max-win-size", fe.window_max), .parse = parse_window,
 	  .syntax = "<size>", .help = "largest congestion window of a client's connection" },
-	{ TUNE("tune.quic.fe.max-idle-timeout", idle_ms), .type = CONF_TIME_MS, .min = 0,
+	{ TUNE("tune.quic.fe.max-idle-timeout", fe.idle_ms), .type = CONF_TIME_MS, .min = 0,
 	  .max = INT32_MAX, .syntax = "<timeout>",
 	  .help = "silence that ends a client's connection" },
-	NUMBER("tune.quic.fe.sec.retry-threshold", retry_threshold, 0, INT32_MAX,
+	NUMBER("tune.quic.fe.sec.retry-threshold", fe.retry_threshold, 0, INT32_MAX,
 	       "handshakes going on above which clients are sent a Retry"),
-	NUMBER("tune.quic.fe.stream.data-ratio", data_ratio, 1, 100,
+	NUMBER("tune.quic.fe.stream.data-ratio", fe.data_ratio, 1, 100,
 	       "part of the received bytes that one stream may hold"),
-	NUMBER("tune.quic.fe.stream.max-concurrent", streams, 1, 1 << 20,
+	NUMBER("tune.quic.fe.stream.max-concurrent", fe.streams, 1, 1 << 20,
 	       "requests at once on a client's connection"),
-	NUMBER("tune.quic.fe.stream.max-total", streams_total, 0, INT32_MAX,
+	NUMBER("tune.quic.fe.stream.max-total", fe.streams_total, 0, INT32_MAX,
 	       "requests that a client's connection may carry"),
-	{ TUNE("tune.quic.fe.stream.rxbuf", rxbuf), .type = CONF_SIZE, .min = 0,
+	{ TUNE("tune.quic.fe.stream.rxbuf", fe.rxbuf), .type = CONF_SIZE, .min = 0,
 	  .max = UINT32_MAX, .syntax = "<size>", .help = "bytes that a client may upload at once" },
-	{ TUNE("tune.quic.listen", off), .parse = parse_switch, .min = 0,
+	{ TUNE("tune.quic.listen", fe.off), .parse = parse_switch, .min = 0,
 	  .syntax = "{ on | off }", .help = "read datagrams of QUIC clients" },
-	NUMBER("tune.quic.fe.cc.cubic-min-losses", cubic_losses, 1, INT32_MAX,
+	NUMBER("tune.quic.fe.cc.cubic-min-losses", fe.cubic_losses, 1, INT32_MAX,
 	       "losses between two acknowledgements that CUBIC takes for congestion"),
-	{ SWITCH("tune.quic.fe.cc.hystart", hystart, 1),
+	{ SWITCH("tune.quic.fe.cc.hystart", fe.hystart, 1),
 	  .help = "slow start ends when round trips become longer (HyStart++)" },
-	NUMBER("tune.quic.fe.sec.glitches-threshold", glitches, 0, INT32_MAX,
+	NUMBER("tune.quic.fe.sec.glitches-threshold", fe.glitches, 0, INT32_MAX,
 	       "faults of a client that end its connection"),
-	{ TUNE("tune.quic.fe.sock-per-conn", off), .parse = parse_socket_owner,
+	{ TUNE("tune.quic.fe.sock-per-conn", fe.off), .parse = parse_socket_owner,
 	  .syntax = "{ force-off }", .help = "connections use the socket of their listener" },
-	{ SWITCH("tune.quic.fe.tx.pacing", unpaced, 0),
+	{ SWITCH("tune.quic.fe.tx.pacing", fe.unpaced, 0),
 	  .help = "datagrams leave one after the other, not in bursts" },
-	{ SWITCH("tune.quic.fe.tx.udp-gso", no_gso, 0),
+	{ SWITCH("tune.quic.fe.tx.udp-gso", fe.no_gso, 0),
 	  .help = "several datagrams are given to the kernel at once" },
 
-	{ NUMBER_OF("tune.quic.cc.cubic.min-losses", cubic_losses, 1, INT32_MAX),
+	NUMBER("tune.quic.be.cc.cubic-min-losses", be.cubic_losses, 1, INT32_MAX,
+	       "the same, to servers"),
+	NUMBER("tune.quic.be.cc.max-frame-loss", be.frame_losses, 1, INT32_MAX,
+	       "the same, to servers"),
+	NUMBER("tune.quic.be.cc.reorder-ratio", be.reorder_ratio, 0, 100, "the same, to servers"),
+	NUMBER("tune.quic.fe.cc.max-frame-loss", fe.frame_losses, 1, INT32_MAX,
+	       "losses of the same bytes that end a connection"),
+	NUMBER("tune.quic.fe.cc.reorder-ratio", fe.reorder_ratio, 0, 100,
+	       "packets that may be out of order, in percent of those under way"),
+	{ TUNE("tune.quic.mem.tx-max", fe.tx_max), .parse = parse_tx_max, .syntax = "<size>",
+	  .help = "bytes that all connections of QUIC may have under way" },
+	{ SWITCH("tune.quic.be.cc.hystart", be.hystart, 1), .help = "the same, to servers" },
+	{ TUNE("tune.quic.be.cc.max-win-size", be.window_max), .parse = parse_window,
+	  .syntax = "<size>", .help = "largest congestion window of a server's connection" },
+	{ TUNE("tune.quic.be.max-idle-timeout", be.idle_ms), .type = CONF_TIME_MS, .min = 0,
+	  .max = INT32_MAX, .syntax = "<timeout>",
+	  .help = "silence that ends a server's connection" },
+	NUMBER("tune.quic.be.sec.glitches-threshold", be.glitches, 0, INT32_MAX,
+	       "faults of a server that end its connection"),
+	NUMBER("tune.quic.be.stream.data-ratio", be.data_ratio, 1, 100,
+	       "part of the received bytes that one stream may hold"),
+	NUMBER("tune.quic.be.stream.max-concurrent", be.streams, 1, 1 << 20,
+	       "requests at once on a server's connection"),
+	{ TUNE("tune.quic.be.stream.rxbuf", be.rxbuf), .type = CONF_SIZE, .min = 0,
+	  .max = UINT32_MAX, .syntax = "<size>", .help = "bytes that a server may send at once" },
+	{ SWITCH("tune.quic.be.tx.pacing", be.unpaced, 0), .help = "the same, to servers" },
+	{ SWITCH("tune.quic.be.tx.udp-gso", be.no_gso, 0), .help = "the same, to servers" },
+
+	{ NUMBER_OF("tune.quic.cc.cubic.min-losses", fe.cubic_losses, 1, INT32_MAX),
 	  RENAMED("tune.quic.fe.cc.cubic-min-losses"), .help = "old name" },
-	{ SWITCH("tune.quic.cc-hystart", hystart, 1),
+	{ SWITCH("tune.quic.cc-hystart", fe.hystart, 1),
 	  RENAMED("tune.quic.fe.cc.hystart"), .help = "old name" },
 	{ .words = "tune.quic.disable-tx-pacing", .where = CONF_GLOBAL, .type = CONF_FLAG,
-	  .slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, unpaced),
+	  .slot = &quic_tune_slot, .offset = offsetof(struct quic_both_tunes, fe.unpaced),
 	  RENAMED("tune.quic.fe.tx.pacing"), .help = "old name of its \"off\"" },
 	{ .words = "tune.quic.disable-udp-gso", .where = CONF_GLOBAL, .type = CONF_FLAG,
-	  .slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, no_gso),
+	  .slot = &quic_tune_slot, .offset = offsetof(struct quic_both_tunes, fe.no_gso),
 	  RENAMED("tune.quic.fe.tx.udp-gso"), .help = "old name of its \"off\"" },
-	{ TUNE("tune.quic.frontend.default-max-window-size", window_max), .parse = parse_window,
+	{ TUNE("tune.quic.frontend.default-max-window-size", fe.window_max), .parse = parse_window,
 	  .syntax = "<size>", RENAMED("tune.quic.fe.cc.max-win-size"), .help = "old name" },
-	{ NUMBER_OF("tune.quic.frontend.glitches-threshold", glitches, 0, INT32_MAX),
+	{ NUMBER_OF("tune.quic.frontend.glitches-threshold", fe.glitches, 0, INT32_MAX),
 	  RENAMED("tune.quic.fe.sec.glitches-threshold"), .help = "old name" },
-	{ TUNE("tune.quic.frontend.max-data-size", rxbuf), .type = CONF_SIZE, .min = 0,
+	{ TUNE("tune.quic.frontend.max-data-size", fe.rxbuf), .type = CONF_SIZE, .min = 0,
 	  .max = UINT32_MAX, .syntax = "<size>", RENAMED("tune.quic.fe.stream.rxbuf"),
 	  .help = "old name" },
-	{ TUNE("tune.quic.frontend.max-idle-timeout", idle_ms), .type = CONF_TIME_MS, .min = 0,
+	{ TUNE("tune.quic.frontend.max-idle-timeout", fe.idle_ms), .type = CONF_TIME_MS, .min = 0,
 	  .max = INT32_MAX, .syntax = "<timeout>", RENAMED("tune.quic.fe.max-idle-timeout"),
 	  .help = "old name" },
-	{ NUMBER_OF("tune.quic.frontend.max-streams-bidi", streams, 1, 1 << 20),
+	{ NUMBER_OF("tune.quic.frontend.max-streams-bidi", fe.streams, 1, 1 << 20),
 	  RENAMED("tune.quic.fe.stream.max-concurrent"), .help = "old name" },
-	{ NUMBER_OF("tune.quic.frontend.stream-data-ratio", data_ratio, 1, 100),
+	{ NUMBER_OF("tune.quic.frontend.stream-data-ratio", fe.data_ratio, 1, 100),
 	  RENAMED("tune.quic.fe.stream.data-ratio"), .help = "old name" },
-	{ NUMBER_OF("tune.quic.retry-threshold", retry_threshold, 0, INT32_MAX),
+	{ NUMBER_OF("tune.quic.retry-threshold", fe.retry_threshold, 0, INT32_MAX),
 	  RENAMED("tune.quic.fe.sec.retry-threshold"), .help = "old name" },
-	{ TUNE("tune.quic.socket-owner", off), .parse = parse_socket_owner,
+	{ TUNE("tune.quic.frontend.max-tx-mem", fe.tx_max), .parse = parse_tx_max,
+	  .syntax = "<size>", RENAMED("tune.quic.mem.tx-max"), .help = "old name" },
+	{ NUMBER_OF("tune.quic.max-frame-loss", fe.frame_losses, 1, INT32_MAX),
+	  RENAMED("tune.quic.fe.cc.max-frame-loss"), .help = "old name" },
+	{ NUMBER_OF("tune.quic.reorder-ratio", fe.reorder_ratio, 0, 100),
+	  RENAMED("tune.quic.fe.cc.reorder-ratio"), .help = "old name" },
+	{ TUNE("tune.quic.socket-owner", fe.off), .parse = parse_socket_owner,
 	  .syntax = "{ listener }", RENAMED("tune.quic.fe.sock-per-conn"), .help = "old name" },
 
 	{ .words = "quic-cc-algo", .where = CONF_BIND, .min_args = 1, .max_args = 1,
+	  .parse = parse_algo, .syntax = "{ cubic | newreno | nocc }[(<size>)]",
+	  .help = "congestion control of QUIC" },
+	{ .words = "quic-cc-algo", .where = CONF_SERVER, .min_args = 1, .max_args = 1,
 	  .parse = parse_algo, .syntax = "{ cubic | newreno | nocc }[(<size>)]",
 	  .help = "congestion control of QUIC" },
 	{ .words = "quic-force-retry", .where = CONF_BIND, .parse = parse_force_retry,
@@ -230,7 +284,9 @@ static bool quic_start(struct config *cfg, struct diag_list *diags)
 	return done;
 }
 
-static struct slot *const slots[] = { &quic_tune_slot, &quic_line_slot, NULL };
+static struct slot *const slots[] = {
+	&quic_tune_slot, &quic_line_slot, &quic_server_slot, NULL,
+};
 
 const struct module mod_quic = {
 	.name = "quic", .keywords = keywords, .commands = quic_commands, .slots = slots,

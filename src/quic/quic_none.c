@@ -13,6 +13,16 @@ const struct quic_tunes *quic_tunes_of(const struct config *cfg)
 	return &off;
 }
 
+const struct quic_tunes *quic_back_tunes_of(const struct config *cfg)
+{
+	return quic_tunes_of(cfg);
+}
+
+const struct quic_line *quic_server_line_of(const struct slot_area *server)
+{
+	return NULL;
+}
+
 const struct quic_line *quic_line_of(const struct slot_area *bind)
 {
 	return NULL;

@@ -10,13 +10,16 @@
  *   recovery.c    packets sent: acknowledged, lost, probes
  *   stream.c      streams and their flow control
  *   rx.c, tx.c    packets received, packets made
+ *   retry.c       what servers say before there are keys, or behind them
  *   refusal.c     the answer to a client that gets no connection
  *   conn.c        states of a connection, timers, the end
  *   tune.c        where settings are kept
  *   udp.c         sockets, and whose connection a datagram is
+ *   accept.c      those of clients begin; answers where there is none
+ *   dial.c        those to servers
  *   quic_ctl.c    show quic
  *
- * All but udp.c do without sockets and clocks: time comes as an argument, in ns.
+ * All but the last ones do without sockets and clocks: time comes as an argument, in ns.
  */
 #ifndef QUIC_QUIC_PRIV_H
 #define QUIC_QUIC_PRIV_H
@@ -72,7 +75,10 @@ bool quic_hmac(const uint8_t *key, size_t key_len, const uint8_t *bytes, size_t 
 /* Bytes of our connection ids: the first two tell the thread. */
 #define QUIC_OUR_CID_LEN 10
 
-extern struct slot quic_tune_slot, quic_line_slot; /* tune.c */
+extern struct slot quic_tune_slot, quic_line_slot, quic_server_slot; /* tune.c */
+struct quic_both_tunes {
+	struct quic_tunes fe, be;
+};
 /* The secret of all of them: any bytes, or NULL for random ones. False: that failed. */
 bool quic_secret_set(const void *bytes, size_t len);
 /* A new connection id of this thread. False: the system has no random bytes. */
@@ -118,6 +124,8 @@ struct quic_sendbuf {
 	uint64_t sent;                 /* offset behind what was sent at least once */
 	struct quic_ranges acked;      /* beyond <base> */
 	struct quic_ranges lost;       /* to be sent again */
+	uint64_t lost_base;            /* <base> when the bytes there were last lost */
+	uint32_t lost_times;           /* how often, since they are the first */
 	bool fin, fin_sent, fin_acked; /* the end: known, sent and not lost, acknowledged */
 };
 
@@ -240,6 +248,10 @@ struct quic_space {
 
 /* Makes the pools, once. False: no memory. */
 bool quic_recovery_init(void);
+/* Is more under way than all connections together may have (tune.quic.mem.tx-max)? About so: each
+ * thread tells others of its own now and then.
+ */
+bool quic_tx_is_full(const struct quic_tunes *t);
 struct quic_sent *quic_sent_new(void);
 void quic_sent_free(struct quic_sent *p);
 /* A packet leaves. */
@@ -254,6 +266,8 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns);
 uint64_t quic_pto_ns(const struct quic_conn *q, bool app);
 /* The peer need not be told any more of packets received below <below>. */
 void quic_received_forget(struct quic_space *s, uint64_t below);
+/* All that is under way is sent again: the peer did not take it. */
+void quic_space_resend(struct quic_conn *q, struct quic_space *s);
 /* The packets of a level are no longer needed, nor its keys. */
 void quic_space_discard(struct quic_conn *q, enum quic_level level);
 
@@ -263,7 +277,7 @@ struct quic_host {
 	void (*later)(struct quic_conn *q);
 	/* Its handshake is over, or it has ended. */
 	void (*not_half_open)(struct quic_conn *q);
-	/* The user of its listener is told that it is there / that it went before. */
+	/* The handshake is over: the user is told, or that it went before. */
 	void (*ready)(struct quic_conn *q);
 	void (*gone)(struct quic_conn *q);
 	/* It is about to be freed. */
@@ -299,6 +313,8 @@ enum quic_conn_flags {
 	QUIC_FL_CHALLENGE_DUE = 1 << 18, /* PATH_CHALLENGE */
 	QUIC_FL_LENT = 1 << 14,        /* <conn> is the user's: it is not closed, but left */
 	QUIC_FL_RETRIED = 1 << 16,     /* it came back with the token of a Retry */
+	QUIC_FL_CONFIRMED = 1 << 19,   /* to a server: it has our Finished (RFC 9001 4.1.2) */
+	QUIC_FL_PEER_CID = 1 << 20,    /* to a server: it has told how to call it */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
 			      QUIC_FL_MAX_UNI_DUE,
 	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,
@@ -312,7 +328,8 @@ enum quic_conn_flags {
 struct quic_peer_cid {
 	uint64_t seq;
 	struct quic_cid cid;
-	bool used;
+	bool used, has_token;
+	uint8_t token[QUIC_RESET_TOKEN_LEN]; /* of a server: ends its stateless resets */
 };
 #define QUIC_PEER_CIDS 4
 #define QUIC_RETIRED_MAX 16
@@ -328,6 +345,8 @@ struct quic_ids {
 	struct quic_cid original;      /* by which its first packets did */
 	struct quic_cid retry;         /* by which those behind our Retry did, else the same */
 	struct tree_node by_ours, by_original;
+	uint8_t *token;                /* to a server: of its Retry, owned; NULL */
+	uint16_t token_len;
 	struct quic_peer_cid peer[QUIC_PEER_CIDS];
 	uint8_t active;                /* index of the one in use */
 	uint64_t retire_prior;
@@ -344,6 +363,8 @@ struct quic_streams {
 	uint64_t bidi_next, uni_next;  /* the number of the first one that it did not open */
 	uint64_t bidi_closed, uni_closed; /* of the client's, ended */
 	uint64_t own_uni_next, own_uni_max;
+	uint64_t own_bidi_next, own_bidi_max; /* to a server */
+	uint32_t own_bidi_open;
 	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
 	uint32_t early;                /* pieces that all of them hold out of order */
 };
@@ -364,6 +385,7 @@ struct quic_path {
 /* Why a connection ends. */
 struct quic_end {
 	uint64_t error, frame;
+	int system;                    /* to a server: an errno that says as much; 0 */
 	uint64_t until_ns;             /* of CLOSING and DRAINING */
 	uint32_t received;             /* packets since then */
 };
@@ -394,7 +416,7 @@ struct quic_conn {
 	uint32_t pto_count;
 	uint64_t pace_ns;              /* when <credit> was counted */
 	uint64_t paced_ns;             /* when pacing lets more leave; 0: it is not in the way */
-	int64_t credit;                /* bytes that may leave now (pacing) */
+	double credit;                 /* bytes that may leave now (pacing); parts of one count */
 	uint64_t received, sent;       /* bytes, until the address is valid: amplification */
 	struct quic_params params;     /* the client's */
 	struct quic_flow rx, tx;       /* of all streams together */
@@ -508,8 +530,12 @@ enum quic_error quic_stream_reset_got(struct quic_stream *s, const struct quic_f
 void quic_stream_stop_got(struct quic_stream *s, uint64_t code);
 /* Something is to be sent, has arrived, was lost. */
 void quic_stream_dirty(struct quic_stream *s);
+/* Of a stream that is there; else NULL. */
+struct quic_sendbuf *quic_stream_sendbuf(struct quic_conn *q, uint64_t id);
 void quic_stream_frame_acked(struct quic_conn *q, const struct quic_sent_frame *f);
 void quic_stream_frame_lost(struct quic_conn *q, const struct quic_sent_frame *f);
+/* A server allows so many streams of both directions in all. */
+void quic_streams_allowed(struct quic_conn *q, uint64_t max);
 /* The window of the connection is open again. */
 void quic_streams_go_on(struct quic_conn *q);
 /* Tells the user what happened to streams. */
@@ -528,6 +554,13 @@ bool quic_conn_init(void);
 struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
 				const struct quic_packet *first, const struct quic_cid *retried,
 				uint64_t now_ns);
+/* Makes the keys of Initial packets, of the id that the first ones go to. False: no memory. */
+bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid);
+/* A connection to a server. NULL: no memory, no random bytes. */
+struct quic_conn *quic_conn_new_client(const struct quic_tunes *t, const struct quic_line *line,
+				       const struct quic_host *host, uint64_t now_ns);
+/* Nothing will come of it, for the reason that an errno tells. */
+void quic_conn_lose(struct quic_conn *q, int error);
 /* Is the first packet of a datagram, whose header is <head>, one that a client made for us? To be
  * asked before anything is spent on the connection.
  */
@@ -564,6 +597,18 @@ uint64_t quic_stream_window(const struct quic_tunes *t);
 #define QUIC_UNI_STREAMS 3
 #define QUIC_UNI_WINDOW 16384
 
+/* --- retry.c ---------------------------------------------------------------------------------- */
+
+/* A server wants us to come back with a token (RFC 9000 17.2.5). <len>: bytes of the packet. */
+void quic_on_retry(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
+		   size_t len);
+/* A server speaks other versions than ours (RFC 9000 6.2). */
+void quic_on_versions(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
+		      size_t len);
+/* Does a datagram that is not authentic end like a stateless reset of the server (RFC 9000 10.3)?
+ */
+bool quic_is_reset(const struct quic_conn *q, const uint8_t *bytes, size_t len);
+
 /* --- refusal.c -------------------------------------------------------------------------------- */
 
 /* Makes the packet that tells a client, whose Initial packet's header is <of>, of an error; returns
@@ -575,10 +620,21 @@ size_t quic_put_refusal(uint8_t room[QUIC_REFUSAL_ROOM], const struct quic_packe
 
 /* --- udp.c ------------------------------------------------------------------------------------ */
 
-/* The socket of a connection: one for each listening socket of a thread. */
+struct quic_socket;
+/* A datagram came; its bytes may be changed. */
+typedef void quic_input_fn(struct quic_socket *s, const struct addr *peer,
+			   const struct addr *local, uint8_t *bytes, size_t len);
+
+/* A socket of a thread: one for each listening one, whose connections share it, and one for each
+ * connection to a server.
+ */
 struct quic_socket {
 	int fd;                        /* owned */
-	int of;                        /* the listener's; -1: that was closed */
+	int of;                        /* the listener's; -1: that was closed, there is none */
+	uint16_t port;                 /* ours, of a listening one */
+	quic_input_fn *input;
+	struct quic_conn *only;        /* to a server: whose it is */
+	int error;                     /* same: what the kernel has heard of it; 0 */
 	struct quic_listener listener;
 	bool accepts;
 	bool full;                     /* it took no more: <again> tries it */
@@ -590,6 +646,24 @@ struct quic_socket {
 	struct list waiting;           /* connections that have something to send */
 };
 
+/* Makes one of <fd>, which it takes over. NULL: no memory, no descriptor; <fd> is closed. */
+struct quic_socket *quic_socket_new(int fd, bool no_gso, quic_input_fn *input);
+void quic_socket_close(struct quic_socket *s);
+/* Those of the calling thread: quic_socket.link. */
+struct list *quic_sockets(void);
+/* Sends what belongs to no connection, if the socket takes it. */
+void quic_send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
+			const uint8_t *bytes, size_t len);
+/* A connection is reached by <s> from now on, and found by its ids / no more. The socket closes
+ * behind the last one when nobody listens on it.
+ */
+void quic_attach(struct quic_conn *q, struct quic_socket *s);
+void quic_detach(struct quic_conn *q);
+/* That of an id of ours, or, of Initial packets, of the id that its client has made up. */
+struct quic_conn *quic_find(const struct quic_cid *cid, bool initial);
+void quic_conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len);
+/* For struct quic_host. */
+void quic_later(struct quic_conn *q);
 /* Those of the calling thread, in no order; <fn> must not end any. */
 void quic_conns_visit(void (*fn)(void *ctx, struct quic_conn *q), void *ctx);
 

@@ -4,7 +4,10 @@
 #include "core/pool.h"
 #include "quic_priv.h"
 
+/* Packets acknowledged behind one that is missing, at least, before it counts as lost. */
 #define PACKET_THRESHOLD 3
+/* Bytes under way, of a thread, that others are not told of. */
+#define TX_UNTOLD (64 * 1024)
 #define GRANULARITY_NS NS_PER_MS
 #define INITIAL_RTT_NS (333 * NS_PER_MS)
 #define PTO_COUNT_MAX 16
@@ -20,6 +23,28 @@ bool quic_recovery_init(void)
 	if (!pool)
 		pool = pool_new("quic_packet", sizeof(struct quic_sent));
 	return pool != NULL;
+}
+
+static int64_t tx_told;              /* atomic: bytes under way of all threads */
+static __thread int64_t tx_untold;
+
+static void count_tx(int64_t bytes)
+{
+	tx_untold += bytes;
+	if (tx_untold < TX_UNTOLD && tx_untold > -TX_UNTOLD)
+		return;
+	__atomic_add_fetch(&tx_told, tx_untold, __ATOMIC_RELAXED);
+	tx_untold = 0;
+}
+
+bool quic_tx_is_full(const struct quic_tunes *t)
+{
+	int64_t now = tx_untold;
+
+	if (!t->tx_max)
+		return false;
+	now += __atomic_load_n(&tx_told, __ATOMIC_RELAXED);
+	return now > 0 && (uint64_t)now >= t->tx_max;
 }
 
 struct quic_sent *quic_sent_new(void)
@@ -47,6 +72,7 @@ void quic_on_sent(struct quic_conn *q, struct quic_space *s, struct quic_sent *p
 	}
 	list_append(&s->sent, &p->link);
 	q->in_flight += p->size;
+	count_tx(p->size);
 	if (!p->eliciting)
 		return;
 	s->eliciting_in_flight++;
@@ -58,6 +84,7 @@ static void forget(struct quic_conn *q, struct quic_space *s, struct quic_sent *
 {
 	list_remove(&p->link);
 	q->in_flight -= p->size;
+	count_tx(-(int64_t)p->size);
 	s->eliciting_in_flight -= p->eliciting;
 	pool_free(pool, p);
 }
@@ -138,11 +165,34 @@ static void frame_lost(struct quic_conn *q, struct quic_space *s, const struct q
 	}
 }
 
+/* Bytes that are lost again and again, as long as they are the first that are missing: the path
+ * does not take them.
+ */
+static void count_loss(struct quic_conn *q, struct quic_space *s, const struct quic_sent_frame *f)
+{
+	int most = q->tunes->frame_losses;
+	struct quic_sendbuf *b = NULL;
+
+	if (f->type == QUIC_FT_CRYPTO)
+		b = &s->crypto_tx;
+	else if (f->type == QUIC_FT_STREAM)
+		b = quic_stream_sendbuf(q, f->id);
+	if (!b || !most || f->offset > b->base || f->offset + f->len < b->base)
+		return;
+	if (b->lost_base != b->base)
+		b->lost_times = 0;
+	b->lost_base = b->base;
+	if (++b->lost_times > (uint32_t)most)
+		quic_conn_fail(q, QUIC_INTERNAL_ERROR, 0);
+}
+
 static void packet_lost(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
 {
 	q->counts.lost++;
-	for (unsigned i = 0; i < p->count; i++)
+	for (unsigned i = 0; i < p->count; i++) {
+		count_loss(q, s, &p->frames[i]);
 		frame_lost(q, s, &p->frames[i]);
+	}
 	forget(q, s, p);
 }
 
@@ -165,11 +215,19 @@ struct acked {
 	bool any, eliciting;
 };
 
+/* The more is under way, the more may be out of order (tune.quic.fe.cc.reorder-ratio). */
+static uint64_t packet_threshold(const struct quic_conn *q, const struct quic_space *s)
+{
+	uint64_t n = (uint64_t)s->eliciting_in_flight * (uint64_t)q->tunes->reorder_ratio / 100;
+
+	return n > PACKET_THRESHOLD ? n : PACKET_THRESHOLD;
+}
+
 /* <acked>: NULL when it is a timer that asks. */
 static void detect_lost(struct quic_conn *q, struct quic_space *s, uint64_t now_ns,
 			const struct acked *acked)
 {
-	uint64_t delay = loss_delay(q), first = 0, last = 0;
+	uint64_t delay = loss_delay(q), first = 0, last = 0, threshold = packet_threshold(q, s);
 	struct quic_sent *p, *next;
 
 	s->loss_ns = 0;
@@ -179,7 +237,7 @@ static void detect_lost(struct quic_conn *q, struct quic_space *s, uint64_t now_
 		if (p->pn > s->largest_acked)
 			break;
 		if (p->sent_ns + delay > now_ns &&
-		    s->largest_acked < p->pn + PACKET_THRESHOLD) {
+		    s->largest_acked < p->pn + threshold) {
 			if (!s->loss_ns || p->sent_ns + delay < s->loss_ns)
 				s->loss_ns = p->sent_ns + delay;
 			continue;
@@ -289,16 +347,35 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 
 /* --- timers (RFC 9002 6.2) -------------------------------------------------------------------- */
 
+/* A server may have to hear more of us before it may say more, although nothing that we sent is
+ * under way (RFC 9002 6.2.2.1). It is asked with the latest keys.
+ */
+static bool must_ask(const struct quic_conn *q, unsigned level)
+{
+	bool handshake = q->spaces[QUIC_LEVEL_HANDSHAKE].tx.aead != NULL;
+
+	if (!(q->flags & QUIC_FL_CLIENT) || q->flags & QUIC_FL_CONFIRMED ||
+	    q->state > QUIC_OPEN || q->spaces[QUIC_LEVEL_INITIAL].eliciting_in_flight ||
+	    q->spaces[QUIC_LEVEL_HANDSHAKE].eliciting_in_flight)
+		return false;
+	return level == (handshake ? QUIC_LEVEL_HANDSHAKE : QUIC_LEVEL_INITIAL) &&
+	       q->spaces[QUIC_LEVEL_INITIAL].next_pn;
+}
+
 /* When to ask what became of the last packets of a level; UINT64_MAX: nothing to ask. */
 static uint64_t pto_deadline(const struct quic_conn *q, unsigned level)
 {
 	const struct quic_space *s = &q->spaces[level];
 	unsigned shift = q->pto_count < PTO_COUNT_MAX ? q->pto_count : PTO_COUNT_MAX;
 
-	if (s->done || !s->eliciting_in_flight || !quic_may_send_there(q))
+	if (s->done || !quic_may_send_there(q))
 		return UINT64_MAX;
-	/* the client may not be able to read that yet */
-	if (level == QUIC_LEVEL_APP && q->state == QUIC_HANDSHAKE)
+	if (!s->eliciting_in_flight && !must_ask(q, level))
+		return UINT64_MAX;
+	/* the peer may not be able to read that yet (RFC 9002 6.2.1) */
+	if (level == QUIC_LEVEL_APP &&
+	    (q->state == QUIC_HANDSHAKE ||
+	     (q->flags & (QUIC_FL_CLIENT | QUIC_FL_CONFIRMED)) == QUIC_FL_CLIENT))
 		return UINT64_MAX;
 	return s->last_eliciting_ns + (quic_pto_ns(q, level == QUIC_LEVEL_APP) << shift);
 }
@@ -361,6 +438,19 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 			probe(q, &q->spaces[i]);
 		}
 	q->pto_count += due;
+}
+
+void quic_space_resend(struct quic_conn *q, struct quic_space *s)
+{
+	while (!list_is_empty(&s->sent)) {
+		struct quic_sent *p = list_first(&s->sent, struct quic_sent, link);
+
+		for (unsigned i = 0; i < p->count; i++)
+			frame_lost(q, s, &p->frames[i]);
+		forget(q, s, p);
+	}
+	s->loss_ns = 0;
+	q->pto_count = 0;
 }
 
 void quic_received_forget(struct quic_space *s, uint64_t below)

@@ -32,10 +32,20 @@ static void handshake_done(struct quic_conn *q, uint64_t now_ns)
 	if (q->state != QUIC_HANDSHAKE)
 		return;
 	q->state = QUIC_OPEN;
-	q->flags |= QUIC_FL_READY | QUIC_FL_DONE_DUE;
+	q->flags |= QUIC_FL_READY;
+	if (!(q->flags & QUIC_FL_CLIENT))
+		q->flags |= QUIC_FL_DONE_DUE;
 	q->idle_max_ns = q->idle_after_ns;
 	quic_conn_active(q, now_ns);
 	q->host->not_half_open(q);
+}
+
+/* The server has our Finished: what only handshakes need is of no use any more. */
+static void handshake_confirmed(struct quic_conn *q)
+{
+	q->flags |= QUIC_FL_CONFIRMED;
+	quic_space_discard(q, QUIC_LEVEL_INITIAL);
+	quic_space_discard(q, QUIC_LEVEL_HANDSHAKE);
 }
 
 /* Gives TLS what came in order. */
@@ -45,7 +55,7 @@ static enum quic_error crypto_forward(struct incoming *in)
 	struct block_queue *ready = &in->s->crypto_rx.ready;
 	uint8_t alert = 0;
 
-	while (ready->len) {
+	while (ready->len && q->conn) {
 		const struct piece *p = ready->first;
 		enum quic_tls_status r = q->tls->recv(q->conn, in->level, (const uint8_t *)p->ptr,
 						      p->len, &alert);
@@ -65,7 +75,7 @@ static enum quic_error on_crypto(struct incoming *in, const struct quic_frame *f
 	struct quic_recvbuf *b = &in->s->crypto_rx;
 
 	/* a client has nothing to say once the handshake is over: 10 is unexpected_message */
-	if (in->level == QUIC_LEVEL_APP)
+	if (in->level == QUIC_LEVEL_APP && !(in->q->flags & QUIC_FL_CLIENT))
 		return (enum quic_error)(QUIC_CRYPTO_ERROR + 10);
 	if (f->offset + f->len > b->at + CRYPTO_EARLY_MAX)
 		return QUIC_CRYPTO_BUFFER_EXCEEDED;
@@ -137,7 +147,9 @@ static enum quic_error on_new_cid(struct quic_conn *q, const struct quic_frame *
 			place = &ids->peer[i];
 	if (!place)
 		return QUIC_CONNECTION_ID_LIMIT_ERROR;
-	*place = (struct quic_peer_cid){ .seq = f->id, .cid = f->cid, .used = true };
+	*place = (struct quic_peer_cid){ .seq = f->id, .cid = f->cid, .used = true,
+					 .has_token = true };
+	memcpy(place->token, f->reset_token, sizeof(place->token));
 	for (unsigned i = 0; i < QUIC_PEER_CIDS && !ids->peer[ids->active].used; i++)
 		if (ids->peer[i].used)
 			ids->active = (uint8_t)i;
@@ -145,9 +157,10 @@ static enum quic_error on_new_cid(struct quic_conn *q, const struct quic_frame *
 }
 
 /* May a frame of this type come at this level (RFC 9000 12.4)? And from a client at all? */
-static bool is_allowed(uint64_t type, enum quic_level level)
+static bool is_allowed(const struct quic_conn *q, uint64_t type, enum quic_level level)
 {
-	if (type == QUIC_FT_HANDSHAKE_DONE || type == QUIC_FT_NEW_TOKEN)
+	if ((type == QUIC_FT_HANDSHAKE_DONE || type == QUIC_FT_NEW_TOKEN) &&
+	    !(q->flags & QUIC_FL_CLIENT))
 		return false;
 	if (level == QUIC_LEVEL_APP)
 		return true;
@@ -173,6 +186,12 @@ static enum quic_error on_app_frame(struct incoming *in, struct quic_frame *f)
 			if (closed)
 				quic_streams_go_on(q);
 		}
+		break;
+	case QUIC_FT_MAX_STREAMS_BIDI:
+		quic_streams_allowed(q, f->value);
+		break;
+	case QUIC_FT_HANDSHAKE_DONE:
+		handshake_confirmed(q);
 		break;
 	case QUIC_FT_MAX_STREAMS_UNI:
 		if (f->value > q->streams.own_uni_max)
@@ -204,7 +223,7 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 {
 	struct quic_conn *q = in->q;
 
-	if (!is_allowed(f->type, in->level))
+	if (!is_allowed(q, f->type, in->level))
 		return QUIC_PROTOCOL_VIOLATION;
 	if (f->type != QUIC_FT_PADDING && f->type != QUIC_FT_ACK && f->type != QUIC_FT_ACK_ECN &&
 	    f->type != QUIC_FT_CLOSE && f->type != QUIC_FT_CLOSE_APP)
@@ -222,6 +241,9 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 	case QUIC_FT_CRYPTO:
 		return on_crypto(in, f);
 	case QUIC_FT_CLOSE:
+		q->end.error = f->value;
+		quic_conn_drain(q, in->now_ns);
+		return QUIC_NO_ERROR;
 	case QUIC_FT_CLOSE_APP:
 		quic_conn_drain(q, in->now_ns);
 		return QUIC_NO_ERROR;
@@ -396,41 +418,109 @@ static bool level_of(const struct quic_packet *head, enum quic_level *level)
 	return false;
 }
 
+/* The server's first packet tells how to call it; others that call it otherwise are not its own
+ * (RFC 9000 7.2).
+ */
+static bool is_of_server(struct quic_conn *q, const struct quic_packet *head)
+{
+	if (head->type == QUIC_PACKET_SHORT)
+		return true;
+	if (head->token_len)
+		return false;
+	if (!(q->flags & QUIC_FL_PEER_CID)) {
+		q->flags |= QUIC_FL_PEER_CID;
+		q->ids.peer[0].cid = head->scid;
+	}
+	return quic_cid_is(&head->scid, &q->ids.peer[0].cid);
+}
+
+static bool is_before_handshake_ends(const struct quic_conn *q, enum quic_level level)
+{
+	return level == QUIC_LEVEL_APP && q->state == QUIC_HANDSHAKE;
+}
+
+/* What a client has shown, or a server. */
+static void level_reached(struct quic_conn *q, enum quic_level level)
+{
+	if (level != QUIC_LEVEL_HANDSHAKE || q->flags & QUIC_FL_CLIENT)
+		return; /* (a client is done with Initial packets once it has sent another) */
+	q->flags |= QUIC_FL_VALID;
+	quic_space_discard(q, QUIC_LEVEL_INITIAL);
+}
+
 static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8_t *p,
 		      size_t datagram, uint64_t now_ns)
 {
 	struct incoming in = { .q = q, .now_ns = now_ns, .datagram = datagram };
+	bool client = q->flags & QUIC_FL_CLIENT;
 
 	if (!level_of(head, &in.level))
 		return;
 	in.s = &q->spaces[in.level];
 	/* of the application nothing is looked at before the handshake is over (RFC 9001 5.7) */
-	if (!in.s->rx.aead || in.s->done ||
-	    (in.level == QUIC_LEVEL_APP && q->state == QUIC_HANDSHAKE))
+	if (!in.s->rx.aead || in.s->done || is_before_handshake_ends(q, in.level))
 		return;
 	if (!open_packet(&in, head, p) || is_known(in.s, in.pn))
 		return;
+	if (client && !is_of_server(q, head))
+		return;
 	quic_conn_active(q, now_ns);
 	q->flags &= ~(uint32_t)QUIC_FL_IDLE_SENT;
-	if (in.level == QUIC_LEVEL_HANDSHAKE) {
-		q->flags |= QUIC_FL_VALID;
-		quic_space_discard(q, QUIC_LEVEL_INITIAL);
-	}
+	level_reached(q, in.level);
 	on_frames(&in);
-	if (in.uses_path && q->state == QUIC_OPEN && !addr_eq(&q->path.from, &q->path.peer) &&
+	if (!client && in.uses_path && q->state == QUIC_OPEN && !addr_eq(&q->path.from, &q->path.peer) &&
 	    in.pn > in.s->largest_rx)
 		quic_conn_moved(q, in.datagram, now_ns);
 	if (!in.s->done && quic_is_open(q))
 		note_received(&in);
-	if (q->state == QUIC_OPEN)
+	if (q->state == QUIC_OPEN && !client)
 		quic_space_discard(q, QUIC_LEVEL_HANDSHAKE);
 }
 
-void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns)
+/* Is the packet for us? */
+static bool is_ours(const struct quic_conn *q, const struct quic_packet *head)
+{
+	if (quic_cid_is(&head->dcid, &q->ids.ours))
+		return true;
+	return !(q->flags & QUIC_FL_CLIENT) && head->type == QUIC_PACKET_INITIAL &&
+	       (quic_cid_is(&head->dcid, &q->ids.original) ||
+		quic_cid_is(&head->dcid, &q->ids.retry));
+}
+
+/* Packets of servers that have no keys of ours. True: it was one. */
+static bool on_unprotected(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
+			   size_t len)
+{
+	if (head->type == QUIC_PACKET_OTHER && !head->version)
+		quic_on_versions(q, head, p, len);
+	else if (head->type == QUIC_PACKET_RETRY)
+		quic_on_retry(q, head, p, len);
+	else
+		return false;
+	return true;
+}
+
+static void on_datagram(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns)
 {
 	struct quic_packet head;
 	size_t datagram = len;
 
+	while (len && quic_is_open(q)) {
+		if (!quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head))
+			break;
+		if (q->flags & QUIC_FL_CLIENT && on_unprotected(q, &head, bytes, len))
+			break;
+		if (head.type != QUIC_PACKET_SHORT && head.version != QUIC_VERSION_1)
+			break;
+		if (is_ours(q, &head))
+			on_packet(q, &head, bytes, datagram, now_ns);
+		bytes += head.size;
+		len -= head.size;
+	}
+}
+
+void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns)
+{
 	/* before the handshake is over nobody moves (RFC 9000 9) */
 	if (q->state == QUIC_HANDSHAKE && !addr_eq(&q->path.from, &q->path.peer))
 		return;
@@ -444,17 +534,10 @@ void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t no
 		}
 		return;
 	}
-	while (len && quic_is_open(q)) {
-		if (!quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head) ||
-		    (head.type != QUIC_PACKET_SHORT && head.version != QUIC_VERSION_1))
-			break;
-		if (quic_cid_is(&head.dcid, &q->ids.ours) ||
-		    (head.type == QUIC_PACKET_INITIAL &&
-		     (quic_cid_is(&head.dcid, &q->ids.original) ||
-		      quic_cid_is(&head.dcid, &q->ids.retry))))
-			on_packet(q, &head, bytes, datagram, now_ns);
-		bytes += head.size;
-		len -= head.size;
-	}
+	/* (looked at before packets are opened in place) */
+	if (q->flags & QUIC_FL_CLIENT && quic_is_reset(q, bytes, len))
+		quic_conn_drain(q, now_ns);
+	else
+		on_datagram(q, bytes, len, now_ns);
 	quic_flush_later(q);
 }

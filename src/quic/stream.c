@@ -26,9 +26,10 @@ bool quic_stream_init(void)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static bool is_ours(uint64_t id)
+/* Servers open the odd ones. */
+static bool is_ours(const struct quic_conn *q, uint64_t id)
 {
-	return id & 1;
+	return (id & 1) == !(q->flags & QUIC_FL_CLIENT);
 }
 
 static bool is_uni(uint64_t id)
@@ -57,13 +58,14 @@ static struct quic_stream *begin(struct quic_conn *q, uint64_t id)
 	s->conn = q;
 	s->id = id;
 	s->window = is_uni(id) ? QUIC_UNI_WINDOW : window_of(q);
-	if (!is_uni(id) || !is_ours(id))
+	if (!is_uni(id) || !is_ours(q, id))
 		s->flags |= QUIC_SFL_RX;
-	if (!is_uni(id) || is_ours(id))
+	if (!is_uni(id) || is_ours(q, id))
 		s->flags |= QUIC_SFL_TX;
 	s->rx_max = s->flags & QUIC_SFL_RX ? s->window : 0;
 	if (s->flags & QUIC_SFL_TX)
-		s->tx_max = is_uni(id) ? q->params.stream_uni : q->params.stream_local;
+		s->tx_max = is_uni(id) ? q->params.stream_uni
+			    : is_ours(q, id) ? q->params.stream_remote : q->params.stream_local;
 	quic_recvbuf_init(&s->rx);
 	list_init(&s->dirty);
 	list_init(&s->woken);
@@ -103,6 +105,27 @@ static void give_credit(struct quic_conn *q, uint64_t id)
 	quic_flush_later(q);
 }
 
+static void tell_room(struct quic_conn *q)
+{
+	if (q->events && q->events->room)
+		q->events->room(q->owner);
+}
+
+/* One of ours, of both directions: there may be room for another. */
+static void own_ended(struct quic_conn *q)
+{
+	q->streams.own_bidi_open--;
+	tell_room(q);
+}
+
+void quic_streams_allowed(struct quic_conn *q, uint64_t max)
+{
+	if (max <= q->streams.own_bidi_max)
+		return;
+	q->streams.own_bidi_max = max;
+	tell_room(q);
+}
+
 static bool tx_is_over(const struct quic_stream *s)
 {
 	if (!(s->flags & QUIC_SFL_TX) || s->flags & QUIC_SFL_RESET_ACKED)
@@ -124,8 +147,10 @@ static void check_end(struct quic_stream *s)
 	if (!(s->flags & QUIC_SFL_LEFT) || !tx_is_over(s) || !rx_is_over(s))
 		return;
 	stream_free(s);
-	if (!is_ours(id))
+	if (!is_ours(q, id))
 		give_credit(q, id);
+	else if (!is_uni(id))
+		own_ended(q);
 }
 
 void quic_stream_dirty(struct quic_stream *s)
@@ -174,11 +199,10 @@ struct quic_stream *quic_stream_of_frame(struct quic_conn *q, uint64_t id, bool 
 	uint64_t next = is_uni(id) ? q->streams.uni_next : q->streams.bidi_next;
 
 	*error = QUIC_STREAM_STATE_ERROR;
-	if (is_uni(id) && is_ours(id) == sends)
+	if (is_uni(id) && is_ours(q, id) == sends)
 		return NULL;
-	if (is_ours(id)) {
-		/* (we open none of both directions) */
-		if (!is_uni(id) || id >> 2 >= q->streams.own_uni_next)
+	if (is_ours(q, id)) {
+		if (id >> 2 >= (is_uni(id) ? q->streams.own_uni_next : q->streams.own_bidi_next))
 			return NULL;
 	} else if (id >> 2 >= next) {
 		return open_until(q, id, error);
@@ -302,6 +326,13 @@ void quic_stream_stop_got(struct quic_stream *s, uint64_t code)
 	s->error = code;
 	quic_stream_reset(s, code);
 	wake(s, QUIC_EV_STOPPED);
+}
+
+struct quic_sendbuf *quic_stream_sendbuf(struct quic_conn *q, uint64_t id)
+{
+	struct quic_stream *s = find(q, id);
+
+	return s ? &s->tx : NULL;
 }
 
 /* --- what became of what was sent ------------------------------------------------------------- */
@@ -445,6 +476,12 @@ void quic_stream_taken(struct quic_stream *s, size_t n)
 	taken(s, n);
 }
 
+void quic_stream_ask(struct quic_stream *s)
+{
+	wake(s, QUIC_EV_READABLE);
+	quic_flush_later(s->conn);
+}
+
 bool quic_stream_rx_ended(const struct quic_stream *s)
 {
 	return s->flags & QUIC_SFL_RX_END;
@@ -456,19 +493,46 @@ struct quic_stream *quic_stream_open_uni(struct quic_conn *q)
 
 	if (q->streams.own_uni_next >= q->streams.own_uni_max)
 		return NULL;
-	s = begin(q, q->streams.own_uni_next << 2 | 3);
+	s = begin(q, q->streams.own_uni_next << 2 | 2 | !(q->flags & QUIC_FL_CLIENT));
 	if (s)
 		q->streams.own_uni_next++;
 	return s;
 }
 
+unsigned quic_conn_room(const struct quic_conn *q)
+{
+	uint64_t allowed = q->streams.own_bidi_max - q->streams.own_bidi_next;
+	uint32_t open = q->streams.own_bidi_open, most = (uint32_t)q->tunes->streams;
+
+	if (q->state != QUIC_OPEN || open >= most)
+		return 0;
+	return allowed < most - open ? (unsigned)allowed : most - open;
+}
+
+struct quic_stream *quic_stream_open(struct quic_conn *q)
+{
+	struct quic_stream *s;
+
+	if (!quic_conn_room(q))
+		return NULL;
+	s = begin(q, q->streams.own_bidi_next << 2 | !(q->flags & QUIC_FL_CLIENT));
+	if (!s)
+		return NULL;
+	q->streams.own_bidi_next++;
+	q->streams.own_bidi_open++;
+	return s;
+}
+
 size_t quic_stream_room(struct quic_stream *s)
 {
-	uint64_t used = s->conn->streams.bidi_next - s->conn->streams.bidi_closed + 1;
+	const struct quic_streams *all = &s->conn->streams;
+	uint64_t used = all->bidi_next - all->bidi_closed + all->own_bidi_open + 1;
 	uint64_t share = UNSENT_TOTAL / used, unsent = quic_sendbuf_end(&s->tx) - s->tx.sent;
 
 	if (s->flags & QUIC_SFL_TX_RESET)
 		return 0;
+	if (quic_tx_is_full(s->conn->tunes))
+		share = UNSENT_LEAST;
 	share = share < UNSENT_LEAST ? UNSENT_LEAST : share > UNSENT_MOST ? UNSENT_MOST : share;
 	if (unsent + share / 4 >= share || s->tx.data.count >= PIECES_MOST) {
 		s->flags |= QUIC_SFL_BLOCKED;

@@ -272,6 +272,15 @@ static uint8_t *put_cid(uint8_t *at, const struct quic_cid *cid, bool with_len)
 	return at;
 }
 
+/* That of a server's Retry; none, as servers have. */
+static uint8_t *put_token(uint8_t *at, const struct quic_ids *ids)
+{
+	at = quic_put_varint(at, ids->token_len);
+	for (unsigned i = 0; i < ids->token_len; i++)
+		*at++ = ids->token[i];
+	return at;
+}
+
 /* Packet numbers are sent with as few bytes as the peer can tell them by (RFC 9000 17.1). */
 static unsigned pn_len(const struct quic_space *s)
 {
@@ -287,7 +296,8 @@ static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at,
 	struct quic_space *s = &q->spaces[level];
 	unsigned n = pn_len(s);
 
-	if (end - at < (level == QUIC_LEVEL_APP ? 1 : 2) * QUIC_CID_MAX + 64)
+	if (end - at < (level == QUIC_LEVEL_APP ? 1 : 2) * QUIC_CID_MAX + 64 +
+		       (level == QUIC_LEVEL_INITIAL ? q->ids.token_len : 0))
 		return false;
 	o->sent = quic_sent_new();
 	if (!o->sent)
@@ -309,7 +319,7 @@ static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at,
 		at = put_cid(at, peer_cid(q), true);
 		at = put_cid(at, &q->ids.ours, true);
 		if (level == QUIC_LEVEL_INITIAL)
-			*at++ = 0; /* no token */
+			at = put_token(at, &q->ids);
 		o->len_at = at;
 		at += LEN_BYTES;
 	}
@@ -403,17 +413,19 @@ static void count_credit(struct quic_conn *q, uint64_t now_ns)
 		return;
 	q->pace_ns = now_ns;
 	most = (double)PACE_BURST * q->mtu + paced_bytes(q, PACE_TICK_NS);
-	more = (double)q->credit + paced_bytes(q, ns < NS_PER_SEC ? ns : NS_PER_SEC);
-	q->credit = (int64_t)(more < most ? more : most);
+	more = q->credit + paced_bytes(q, ns < NS_PER_SEC ? ns : NS_PER_SEC);
+	q->credit = more < most ? more : most;
 }
 
 static bool is_held_back(const struct quic_conn *q)
 {
-	return is_paced(q) && q->credit < (int64_t)q->mtu;
+	return is_paced(q) && q->credit < (double)q->mtu;
 }
 
 static bool window_is_open(const struct quic_conn *q)
 {
+	if (quic_tx_is_full(q->tunes)) /* (each may send something) */
+		return q->in_flight + q->mtu <= 2ull * q->mtu;
 	return q->in_flight + q->mtu <= q->cc.window;
 }
 
@@ -475,7 +487,7 @@ static uint64_t pace_deadline(const struct quic_conn *q)
 	if (!is_held_back(q) || !has_data(q, QUIC_LEVEL_APP) || !window_is_open(q) ||
 	    !quic_may_send_there(q))
 		return 0;
-	return q->pace_ns + (uint64_t)((double)((int64_t)q->mtu - q->credit) *
+	return q->pace_ns + (uint64_t)(((double)q->mtu - q->credit) *
 				       (double)NS_PER_MS / (paced_bytes(q, NS_PER_MS) + 1)) + 1;
 }
 
@@ -520,6 +532,7 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 {
 	struct outgoing o = { .q = q, .now_ns = now_ns };
 	uint8_t *at = bytes, *end = bytes + quic_allowed(q);
+	bool handshake = false;
 	size_t n;
 
 	q->paced_ns = 0;
@@ -540,12 +553,14 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 		if (!packet_begin(&o, i, at, end))
 			break;
 		fill(&o);
+		handshake |= i == QUIC_LEVEL_HANDSHAKE && o.at != o.payload;
 		if (o.at == o.payload) { /* (only windows of streams were in the way) */
 			quic_sent_free(o.sent);
 			o.start = NULL;
 			continue;
 		}
-		o.pad = o.pad || (i == QUIC_LEVEL_INITIAL && o.eliciting);
+		o.pad = o.pad || (i == QUIC_LEVEL_INITIAL &&
+				  (o.eliciting || q->flags & QUIC_FL_CLIENT));
 	}
 	if (o.start) {
 		while (o.pad && o.at < o.end && o.at + QUIC_TAG_LEN < bytes + QUIC_INITIAL_MIN)
@@ -554,6 +569,8 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 		packet_sent(&o, o.pad);
 	}
 	n = (size_t)(at - bytes);
+	if (handshake && q->flags & QUIC_FL_CLIENT) /* RFC 9001 4.9.1 */
+		quic_space_discard(q, QUIC_LEVEL_INITIAL);
 	q->sent += n;
 	q->paced_ns = pace_deadline(q);
 	return q->state == QUIC_DEAD ? 0 : n;

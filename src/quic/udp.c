@@ -2,9 +2,8 @@
 /* udp.c - QUIC: sockets of a thread, and whose connection a datagram is
  *
  * Each thread has a copy of the descriptor of each listening socket that it reads, and a connection
- * uses the one that its first datagram came by: it outlives the listener. Connections are found by
- * the id that the client calls them by. The first bytes of ours tell the thread, so that what
- * reaches another one (the kernel deals datagrams out by addresses) goes to the owner's mailbox.
+ * uses the one that its first datagram came by: it outlives the listener. A connection to a server
+ * has a socket of its own. Connections are found by the id that the peer calls them by.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,17 +33,7 @@
 #define RCVBUF (4 * 1024 * 1024)
 /* A socket that takes no more is tried again so much later. */
 #define FULL_MS 1
-/* A stateless reset looks like a short packet of this length (RFC 9000 10.3). */
-#define RESET_LEN 42
-#define RESET_LEAST 22
 
-/* A datagram for another thread. */
-struct passed {
-	struct message message;
-	struct addr peer, local;
-	size_t len;
-	uint8_t bytes[];
-};
 
 /* Datagrams of one connection, of equal length but for the last, which may be shorter. */
 struct batch {
@@ -67,7 +56,6 @@ static __thread struct {
 } me;
 
 static uint64_t hash_key[2];              /* set before the threads */
-static unsigned half_open;                /* atomic: handshakes that go on */
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
@@ -76,7 +64,7 @@ static uint64_t key_of(const struct quic_cid *cid)
 	return hash_sip13(cid->bytes, cid->len, hash_key);
 }
 
-static struct quic_conn *find(const struct quic_cid *cid, bool initial)
+struct quic_conn *quic_find(const struct quic_cid *cid, bool initial)
 {
 	uint64_t key = key_of(cid);
 	struct tree_node *n = tree_find(&me.by_ours, key);
@@ -84,7 +72,8 @@ static struct quic_conn *find(const struct quic_cid *cid, bool initial)
 
 	if (n) {
 		q = list_entry(n, struct quic_conn, ids.by_ours);
-		return quic_cid_is(&q->ids.ours, cid) ? q : NULL;
+		/* (those to servers have sockets of their own) */
+		return quic_cid_is(&q->ids.ours, cid) && !(q->flags & QUIC_FL_CLIENT) ? q : NULL;
 	}
 	n = initial ? tree_find(&me.by_original, key) : NULL;
 	if (!n)
@@ -102,20 +91,19 @@ static void on_timer(struct timer *t)
 	quic_conn_settle(q);
 }
 
-static void attach(struct quic_conn *q, struct quic_socket *s)
+void quic_attach(struct quic_conn *q, struct quic_socket *s)
 {
 	timer_init(&q->timer, on_timer);
 	q->socket = s;
 	s->conns++;
 	tree_insert(&me.by_ours, &q->ids.by_ours, key_of(&q->ids.ours));
-	tree_insert(&me.by_original, &q->ids.by_original, key_of(&q->ids.retry));
-	q->flags |= QUIC_FL_HALF_OPEN;
-	__atomic_add_fetch(&half_open, 1, __ATOMIC_RELAXED);
+	if (!(q->flags & QUIC_FL_CLIENT))
+		tree_insert(&me.by_original, &q->ids.by_original, key_of(&q->ids.retry));
 }
 
 /* --- sockets ---------------------------------------------------------------------------------- */
 
-static void socket_close(struct quic_socket *s)
+void quic_socket_close(struct quic_socket *s)
 {
 	timer_cancel(&s->again);
 	free(s->held);
@@ -124,15 +112,7 @@ static void socket_close(struct quic_socket *s)
 	free(s);
 }
 
-static void not_half_open(struct quic_conn *q)
-{
-	if (!(q->flags & QUIC_FL_HALF_OPEN))
-		return;
-	q->flags &= ~(uint32_t)QUIC_FL_HALF_OPEN;
-	__atomic_sub_fetch(&half_open, 1, __ATOMIC_RELAXED);
-}
-
-static void forget(struct quic_conn *q)
+void quic_detach(struct quic_conn *q)
 {
 	struct quic_socket *s = q->socket;
 
@@ -141,22 +121,14 @@ static void forget(struct quic_conn *q)
 	if (!s)
 		return;
 	timer_cancel(&q->timer);
-	not_half_open(q);
 	tree_remove(&me.by_ours, &q->ids.by_ours);
-	tree_remove(&me.by_original, &q->ids.by_original);
+	if (!(q->flags & QUIC_FL_CLIENT))
+		tree_remove(&me.by_original, &q->ids.by_original);
+	if (s->only == q)
+		s->only = NULL;
 	q->socket = NULL;
 	if (!--s->conns && s->of < 0)
-		socket_close(s);
-}
-
-static void ready(struct quic_conn *q)
-{
-	q->socket->listener.user->ready(q->listener_owner, q);
-}
-
-static void gone(struct quic_conn *q)
-{
-	q->socket->listener.user->gone(q->listener_owner);
+		quic_socket_close(s);
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -198,8 +170,12 @@ static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t
 	struct sockaddr_storage to;
 	struct msghdr m = { .msg_name = &to, .msg_iov = &v, .msg_iovlen = 1, .msg_control = room };
 
-	m.msg_namelen = addr_to_sockaddr(&b->peer, &to);
-	put_source(&m, &b->local);
+	if (s->only) { /* (it is connected) */
+		m.msg_name = NULL;
+	} else {
+		m.msg_namelen = addr_to_sockaddr(&b->peer, &to);
+		put_source(&m, &b->local);
+	}
 	if (segment)
 		put_control(&m, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	while (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
@@ -211,6 +187,17 @@ static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t
 static bool is_full(int error)
 {
 	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
+}
+
+/* Nobody is there at the server's end, as the kernel has heard. What is forged ends nothing but a
+ * handshake that has not come far: see flush().
+ */
+static void note_error(struct quic_socket *s, int error)
+{
+	if (!s->only || (error != ECONNREFUSED && error != EHOSTUNREACH && error != ENETUNREACH))
+		return;
+	s->error = error;
+	quic_later(s->only);
 }
 
 /* Keeps what is left of a batch until the socket takes more. */
@@ -239,6 +226,7 @@ static void send_batch(struct quic_socket *s, const struct batch *b, const uint8
 		error = send_once(s, b, bytes, b->len, (uint16_t)b->segment);
 		if (is_full(error))
 			hold(s, b, bytes, b->len);
+		note_error(s, error);
 		/* the interface cannot cut them, or not for this route */
 		if (error != EIO && error != EINVAL)
 			return;
@@ -251,11 +239,12 @@ static void send_batch(struct quic_socket *s, const struct batch *b, const uint8
 			hold(s, b, bytes + at, b->len - at);
 			return;
 		}
+		note_error(s, error);
 	}
 }
 
-static void send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
-			  const uint8_t *bytes, size_t len)
+void quic_send_datagram(struct quic_socket *s, const struct addr *peer,
+			const struct addr *local, const uint8_t *bytes, size_t len)
 {
 	struct batch b = { .peer = *peer, .local = *local, .len = len, .segment = len };
 
@@ -263,7 +252,7 @@ static void send_datagram(struct quic_socket *s, const struct addr *peer, const 
 		send_batch(s, &b, bytes);
 }
 
-static void later(struct quic_conn *q)
+void quic_later(struct quic_conn *q)
 {
 	if (list_is_linked(&q->flush) || !q->socket)
 		return;
@@ -308,6 +297,9 @@ static void flush(struct quic_conn *q)
 	unsigned left = SEND_BURST;
 	size_t over = 0;
 
+	if (s->error && q->state == QUIC_HANDSHAKE)
+		quic_conn_lose(q, s->error);
+	s->error = 0;
 	while (!s->full && (left || over)) {
 		struct batch b = { .local = q->local, .len = over, .segment = over };
 
@@ -357,242 +349,12 @@ static void go_on(struct quic_socket *s)
 	turn_hook_add(&me.hook);
 }
 
-static const struct quic_host host = {
-	.later = later, .not_half_open = not_half_open, .ready = ready, .gone = gone,
-	.forget = forget,
-};
-
-/* --- answers without a connection ------------------------------------------------------------- */
-
-static uint8_t random_byte(void)
-{
-	uint8_t b = 0;
-
-	getrandom(&b, 1, 0);
-	return b;
-}
-
-static void send_versions(struct quic_socket *s, const struct quic_packet *head,
-			  const struct addr *peer, const struct addr *local)
-{
-	uint8_t answer[64];
-
-	send_datagram(s, peer, local, answer,
-		      quic_put_versions(answer, head, random_byte() & 0x0f));
-}
-
-/* Tokens are good on all nodes that share the secret, so the time in them is that of all. */
-static uint64_t token_time_s(void)
-{
-	return clock_wall_us() / 1000000;
-}
-
-static void send_retry(struct quic_socket *s, const struct quic_packet *head,
-		       const struct addr *peer, const struct addr *local)
-{
-	uint8_t answer[64 + QUIC_TOKEN_MAX + QUIC_RETRY_TAG_LEN], token[QUIC_TOKEN_MAX];
-	struct quic_cid scid;
-	size_t len;
-
-	if (!quic_cid_new(&scid, thread_id))
-		return;
-	len = quic_token_make(token, peer, &head->dcid, &scid, token_time_s());
-	if (!len)
-		return;
-	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
-	if (quic_retry_tag(&head->dcid, answer, len, answer + len))
-		send_datagram(s, peer, local, answer, len + QUIC_RETRY_TAG_LEN);
-}
-
-/* A rule does not want the client. */
-static void send_refusal(struct quic_socket *s, const struct quic_packet *head,
-			 const struct addr *peer, const struct addr *local)
-{
-	uint8_t answer[QUIC_REFUSAL_ROOM];
-	size_t len = quic_put_refusal(answer, head, QUIC_CONNECTION_REFUSED);
-
-	if (len)
-		send_datagram(s, peer, local, answer, len);
-}
-
-/* We know nothing of the connection: the client should forget it. */
-static void send_reset(struct quic_socket *s, const struct quic_packet *head, size_t received,
-		       const struct addr *peer, const struct addr *local)
-{
-	size_t len = received - 1 < RESET_LEN ? received - 1 : RESET_LEN;
-	uint8_t answer[RESET_LEN];
-
-	if (received <= RESET_LEAST || getrandom(answer, len, 0) != (ssize_t)len ||
-	    !quic_reset_token(&head->dcid, answer + len - QUIC_RESET_TOKEN_LEN))
-		return;
-	answer[0] = (uint8_t)(0x40 | (answer[0] & 0x3f));
-	send_datagram(s, peer, local, answer, len);
-}
-
 /* --- receiving -------------------------------------------------------------------------------- */
 
-static void conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len)
+void quic_conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len)
 {
 	q->path.from = *peer;
 	quic_conn_recv(q, bytes, len, clock_now_ns());
-}
-
-/* A socket of this thread that is bound to a port. */
-static struct quic_socket *socket_of_port(uint16_t port)
-{
-	struct quic_socket *s;
-
-	list_for_each(s, &me.sockets, link)
-		if (s->listener.port == port)
-			return s;
-	return NULL;
-}
-
-static void passed_arrives(struct message *m)
-{
-	struct passed *p = container_of(m, struct passed, message);
-	struct quic_packet head = { 0 };
-	struct quic_conn *q = NULL;
-
-	if (quic_packet_read(p->bytes, p->len, QUIC_OUR_CID_LEN, &head))
-		q = find(&head.dcid, false);
-	if (q) {
-		conn_input(q, &p->peer, p->bytes, p->len);
-		quic_conn_settle(q);
-	} else if (head.type == QUIC_PACKET_SHORT) {
-		struct quic_socket *s = socket_of_port(p->local.port);
-
-		if (s)
-			send_reset(s, &head, p->len, &p->peer, &p->local);
-	}
-	free(p);
-}
-
-/* Is it a connection of another thread? Then that one gets it. */
-static bool pass_on(const struct quic_packet *head, const struct addr *peer,
-		    const struct addr *local, const uint8_t *bytes, size_t len)
-{
-	unsigned thread;
-	struct passed *p;
-
-	if (head->dcid.len != QUIC_OUR_CID_LEN)
-		return false;
-	thread = quic_cid_thread(&head->dcid);
-	if (thread >= thread_count() || thread == thread_id)
-		return false;
-	p = malloc(sizeof(*p) + len);
-	if (!p)
-		return true;
-	p->message.run = passed_arrives;
-	p->peer = *peer;
-	p->local = *local;
-	p->len = len;
-	memcpy(p->bytes, bytes, len);
-	mailbox_post(thread, &p->message);
-	return true;
-}
-
-/* The socket by which new connections come in now: this one, or its heir. */
-static struct quic_socket *acceptor(struct quic_socket *s)
-{
-	struct quic_socket *other;
-
-	if (s->accepts || s->of >= 0)
-		return s->accepts ? s : NULL;
-	list_for_each(other, &me.sockets, link)
-		if (other->accepts && other->listener.port == s->listener.port)
-			return other;
-	return NULL;
-}
-
-static bool wants_retry(const struct quic_listener *l)
-{
-	if (l->line && l->line->force_retry)
-		return true;
-	return l->tunes->retry_threshold &&
-	       __atomic_load_n(&half_open, __ATOMIC_RELAXED) >=
-		       (unsigned)l->tunes->retry_threshold;
-}
-
-/* A connection begins. */
-static void begin(struct quic_socket *s, const struct quic_packet *head,
-		  const struct quic_cid *retried, const struct addr *peer,
-		  const struct addr *local, uint8_t *bytes, size_t len)
-{
-	const struct quic_listener *l = &s->listener;
-	struct quic_conn *q;
-
-	if (!l->user->may_begin(l->owner))
-		return;
-	q = quic_conn_new(l, &host, head, retried, clock_now_ns());
-	if (!q || !quic_conn_is_first(q, head, bytes)) {
-		l->user->gone(l->owner);
-		if (q)
-			quic_conn_free(q);
-		return;
-	}
-	q->path.peer = q->path.from = *peer;
-	q->local = *local;
-	q->listener_owner = l->owner;
-	attach(q, s);
-	if (!l->user->begin(l->owner, q)) {
-		l->user->gone(l->owner);
-		quic_conn_free(q);
-		return;
-	}
-	quic_conn_recv(q, bytes, len, clock_now_ns());
-	quic_conn_settle(q);
-}
-
-static void on_initial(struct quic_socket *s, const struct quic_packet *head,
-		       const struct addr *peer, const struct addr *local, uint8_t *bytes,
-		       size_t len)
-{
-	enum quic_verdict verdict;
-	struct quic_cid odcid;
-	bool valid;
-
-	s = acceptor(s);
-	/* RFC 9000 14.1, 7.2 */
-	if (!s || len < QUIC_INITIAL_MIN || head->dcid.len < 8)
-		return;
-	if (peer->port < 1024 && !s->listener.tunes->any_port)
-		return;
-	verdict = s->listener.user->judge
-			  ? s->listener.user->judge(s->listener.owner, peer, local) : QUIC_ADMIT;
-	if (verdict == QUIC_REFUSE)
-		send_refusal(s, head, peer, local);
-	if (verdict == QUIC_REFUSE || verdict == QUIC_IGNORE)
-		return;
-	valid = quic_token_check(head->token, head->token_len, peer, &head->dcid,
-				 token_time_s(), &odcid);
-	if (!valid && (verdict == QUIC_PROVE || wants_retry(&s->listener))) {
-		send_retry(s, head, peer, local);
-		return;
-	}
-	begin(s, head, valid ? &odcid : NULL, peer, local, bytes, len);
-}
-
-static void on_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
-			uint8_t *bytes, size_t len)
-{
-	struct quic_packet head;
-	struct quic_conn *q;
-
-	if (!quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head))
-		return;
-	q = find(&head.dcid, head.type == QUIC_PACKET_INITIAL);
-	if (q) {
-		conn_input(q, peer, bytes, len);
-		quic_conn_settle(q);
-	} else if (head.type == QUIC_PACKET_OTHER) {
-		if (head.version && len >= QUIC_INITIAL_MIN)
-			send_versions(s, &head, peer, local);
-	} else if (head.type == QUIC_PACKET_INITIAL) {
-		on_initial(s, &head, peer, local, bytes, len);
-	} else if (!pass_on(&head, peer, local, bytes, len) && head.type == QUIC_PACKET_SHORT) {
-		send_reset(s, &head, len, peer, local);
-	}
 }
 
 /* Which of our addresses it was sent to. */
@@ -645,15 +407,19 @@ static bool receive(struct quic_socket *s)
 	struct addr peer, local;
 	ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
 	size_t len, segment;
+	int error;
 
-	if (n < 0) /* (an error of a datagram sent before is told once) */
-		return errno != EAGAIN && errno != EWOULDBLOCK;
+	if (n < 0) { /* (an error of a datagram sent before is told once) */
+		error = errno;
+		note_error(s, error);
+		return error != EAGAIN && error != EWOULDBLOCK;
+	}
 	peer = addr_from_sockaddr(&from, m.msg_namelen);
-	local = local_of(&m, s->listener.port);
+	local = local_of(&m, s->port);
 	segment = segment_of(&m, (size_t)n);
 	for (size_t at = 0; at < (size_t)n && peer.port && addr_is_inet(&peer); at += len) {
 		len = (size_t)n - at < segment ? (size_t)n - at : segment;
-		on_datagram(s, &peer, &local, me.rx + at, len);
+		s->input(s, &peer, &local, me.rx + at, len);
 	}
 	return true;
 }
@@ -676,7 +442,7 @@ static void on_event(void *owner, int fd, unsigned events)
 		s->conns++; /* stays while it is read */
 		read_some(s);
 		if (!--s->conns && s->of < 0)
-			socket_close(s);
+			quic_socket_close(s);
 	}
 }
 
@@ -688,7 +454,7 @@ static void on_again(struct timer *t)
 	on_event(s, s->fd, FD_IN);
 }
 
-/* --- listening -------------------------------------------------------------------------------- */
+/* --- making them ------------------------------------------------------------------------------ */
 
 static void describe(void *owner, int fd, struct strbuf *out)
 {
@@ -701,15 +467,13 @@ static struct fd_kind kind = {
 	.handler = on_event, .name = "quic_event", .letter = 'l', .describe = describe,
 };
 
-static struct quic_socket *socket_new(int of, const struct quic_listener *l)
+struct quic_socket *quic_socket_new(int fd, bool no_gso, quic_input_fn *input)
 {
 	int one = 1, none = 0, room = RCVBUF, probe = IP_PMTUDISC_DO;
-	int fd = fcntl(of, F_DUPFD_CLOEXEC, 0);
-	struct quic_socket *s = fd >= 0 ? calloc(1, sizeof(*s)) : NULL;
+	struct quic_socket *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		if (fd >= 0)
-			close(fd);
+		close(fd);
 		return NULL;
 	}
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) < 0)
@@ -720,8 +484,9 @@ static struct quic_socket *socket_new(int of, const struct quic_listener *l)
 	setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
 	s->fd = fd;
-	s->of = of;
-	s->no_gso = l->tunes->no_gso ||
+	s->of = -1;
+	s->input = input;
+	s->no_gso = no_gso ||
 		    setsockopt(fd, SOL_UDP, UDP_SEGMENT, &none, sizeof(none)) < 0;
 	list_init(&s->waiting);
 	timer_init(&s->again, on_again);
@@ -734,25 +499,9 @@ static struct quic_socket *socket_new(int of, const struct quic_listener *l)
 	return s;
 }
 
-bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how)
+struct list *quic_sockets(void)
 {
-	struct quic_socket *s, *found = NULL;
-
-	list_for_each(s, &me.sockets, link)
-		if (s->of == fd)
-			found = s;
-	if (!found && how != QUIC_CLOSE)
-		found = socket_new(fd, l);
-	if (!found)
-		return how == QUIC_CLOSE;
-	found->listener = *l;
-	found->accepts = how == QUIC_LISTEN;
-	if (how != QUIC_CLOSE)
-		return true;
-	found->of = -1;
-	if (!found->conns)
-		socket_close(found);
-	return true;
+	return &me.sockets;
 }
 
 void quic_conns_visit(void (*fn)(void *ctx, struct quic_conn *q), void *ctx)
@@ -784,7 +533,7 @@ void quic_udp_thread_fini(void)
 	while ((n = tree_first(&me.by_ours)))
 		quic_conn_free(list_entry(n, struct quic_conn, ids.by_ours));
 	while (!list_is_empty(&me.sockets))
-		socket_close(list_first(&me.sockets, struct quic_socket, link));
+		quic_socket_close(list_first(&me.sockets, struct quic_socket, link));
 	free(me.rx);
 	free(me.tx);
 }

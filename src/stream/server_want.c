@@ -86,6 +86,8 @@ static const struct mux_kind *websocket_mux(const struct server *srv)
 {
 	const struct mux_kind *first = mux_default(MUX_HTTP);
 
+	if (srv->is_quic)
+		return NULL;
 	if (!srv->mux.forced && !tls_server_has_alpn(server_slots(srv)))
 		return NULL;
 	if (srv->mux.ws)

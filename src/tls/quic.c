@@ -11,14 +11,17 @@
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
+#include "net/dial.h"
 #include "quic_priv.h"
 
 #define RECORD_HEAD 5
 #define TAG_LEN 16
 /* What is put into one record. */
 #define PLAIN_MAX 8192
+/* Bytes of a handshake, with a server's tickets behind it. */
+#define HANDSHAKE_MOST (1024 * 1024)
 
-/* --- records of the client -------------------------------------------------------------------- */
+/* --- records of the peer ---------------------------------------------------------------------- */
 
 /* Puts a record with the bytes of a message, in clear, where OpenSSL reads. */
 static bool put_clear(struct tls_quic *q, const uint8_t *bytes, size_t len)
@@ -31,7 +34,8 @@ static bool put_clear(struct tls_quic *q, const uint8_t *bytes, size_t len)
 }
 
 /* The same, protected (RFC 8446 5.2). */
-static bool put_protected(struct tls_quic *q, const uint8_t *bytes, size_t len)
+static bool put_protected(struct tls_quic *q, struct tls_quic_records *r, const uint8_t *bytes,
+			  size_t len)
 {
 	uint8_t record[RECORD_HEAD + PLAIN_MAX + 1 + TAG_LEN], nonce[12], *at = record;
 	size_t sum = len + 1 + TAG_LEN;
@@ -44,25 +48,27 @@ static bool put_protected(struct tls_quic *q, const uint8_t *bytes, size_t len)
 	*at++ = (uint8_t)sum;
 	memcpy(at, bytes, len);
 	at[len] = SSL3_RT_HANDSHAKE;
-	memcpy(nonce, q->iv, sizeof(nonce));
+	memcpy(nonce, r->iv, sizeof(nonce));
 	for (unsigned i = 0; i < 8; i++)
-		nonce[11 - i] ^= (uint8_t)(q->seq >> 8 * i);
-	q->seq++;
-	return EVP_EncryptInit_ex(q->aead, NULL, NULL, NULL, nonce) == 1 &&
-	       EVP_EncryptUpdate(q->aead, NULL, &n, record, RECORD_HEAD) == 1 &&
-	       EVP_EncryptUpdate(q->aead, at, &n, at, (int)len + 1) == 1 &&
-	       EVP_EncryptFinal_ex(q->aead, at + n, &n) == 1 &&
-	       EVP_CIPHER_CTX_ctrl(q->aead, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, at + len + 1) == 1 &&
+		nonce[11 - i] ^= (uint8_t)(r->seq >> 8 * i);
+	r->seq++;
+	return EVP_EncryptInit_ex(r->aead, NULL, NULL, NULL, nonce) == 1 &&
+	       EVP_EncryptUpdate(r->aead, NULL, &n, record, RECORD_HEAD) == 1 &&
+	       EVP_EncryptUpdate(r->aead, at, &n, at, (int)len + 1) == 1 &&
+	       EVP_EncryptFinal_ex(r->aead, at + n, &n) == 1 &&
+	       EVP_CIPHER_CTX_ctrl(r->aead, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, at + len + 1) == 1 &&
 	       BIO_write(q->in, record, (int)(RECORD_HEAD + sum)) == (int)(RECORD_HEAD + sum);
 }
 
 static bool put_records(struct tls_quic *q, enum quic_level level, const uint8_t *bytes, size_t len)
 {
+	struct tls_quic_records *r = &q->records[level];
+
 	while (len) {
 		size_t n = len < PLAIN_MAX ? len : PLAIN_MAX;
 
 		if (level == QUIC_LEVEL_INITIAL ? !put_clear(q, bytes, n)
-						: !q->aead || !put_protected(q, bytes, n))
+						: !r->aead || !put_protected(q, r, bytes, n))
 			return false;
 		bytes += n;
 		len -= n;
@@ -89,6 +95,10 @@ static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *al
 		q->alert = SSL_AD_NO_APPLICATION_PROTOCOL;
 		good = false;
 	}
+	if (good && q->client && !q->params_seen) {
+		q->alert = SSL_AD_MISSING_EXTENSION;
+		good = false;
+	}
 	if (!good) {
 		t->flags |= TLS_FL_FAILED;
 		*alert = q->params_bad ? 0 : q->alert ? q->alert : SSL_AD_INTERNAL_ERROR;
@@ -99,16 +109,36 @@ static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *al
 	return QUIC_TLS_DONE;
 }
 
+/* What a server says behind the handshake. */
+static enum quic_tls_status take_tickets(struct conn *c, struct tls_conn *t, uint8_t *alert)
+{
+	SSL *ssl = tls_enter(c);
+	char byte;
+	int n = SSL_read(ssl, &byte, 1), why = SSL_get_error(ssl, n);
+
+	tls_leave(c, false);
+	ERR_clear_error();
+	if (n <= 0 && why == SSL_ERROR_WANT_READ)
+		return QUIC_TLS_DONE;
+	t->flags |= TLS_FL_FAILED;
+	*alert = t->quic->alert ? t->quic->alert : SSL_AD_UNEXPECTED_MESSAGE;
+	return QUIC_TLS_FAILED;
+}
+
 static enum quic_tls_status quic_recv(struct conn *c, enum quic_level level, const uint8_t *bytes,
 				      size_t len, uint8_t *alert)
 {
 	struct tls_conn *t = c->transport_ctx;
+	struct tls_quic *q = t->quic;
+	bool done = t->flags & TLS_FL_DONE;
 
 	*alert = SSL_AD_UNEXPECTED_MESSAGE;
-	if (t->flags & TLS_FL_FAILED || level == QUIC_LEVEL_APP || t->flags & TLS_FL_DONE ||
-	    !put_records(t->quic, level, bytes, len))
+	/* of a server tickets may come behind the handshake */
+	if (t->flags & TLS_FL_FAILED || done != (level == QUIC_LEVEL_APP) || (done && !q->client))
 		return QUIC_TLS_FAILED;
-	return step(c, t, alert);
+	if ((q->seen += len) > HANDSHAKE_MOST || !put_records(q, level, bytes, len))
+		return QUIC_TLS_FAILED;
+	return done ? take_tickets(c, t, alert) : step(c, t, alert);
 }
 
 static void quic_leave(struct conn *c)
@@ -145,6 +175,14 @@ static void *quic_of(const struct conn *c)
 	return t->quic->owner;
 }
 
+static const struct addr *quic_address(const struct conn *c, bool peer)
+{
+	const struct tls_conn *t = c->transport_ctx;
+	const struct tls_quic *q = t->quic;
+
+	return q->owner ? q->user->address(q->owner, peer) : NULL;
+}
+
 static void quic_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
@@ -152,7 +190,8 @@ static void quic_close(struct conn *c)
 
 	if (q->owner)
 		q->user->closed(q->owner);
-	EVP_CIPHER_CTX_free(q->aead);
+	for (unsigned i = 0; i < QUIC_LEVELS; i++)
+		EVP_CIPHER_CTX_free(q->records[i].aead);
 	free(q->params);
 	free(q);
 	c->flags |= CONN_ERROR; /* nobody is told goodbye */
@@ -162,7 +201,7 @@ static void quic_close(struct conn *c)
 static const struct transport transport_tls_quic = {
 	.is_tls = true, .name = "QUIC", .recv = no_recv, .send = no_send, .shut = no_shut,
 	.close = quic_close,
-	.alpn = tls_alpn, .quic = quic_of,
+	.alpn = tls_alpn, .quic = quic_of, .address = quic_address,
 };
 
 static struct tls_quic *quic_new(const struct tls_quic_start *how)
@@ -187,22 +226,20 @@ static struct tls_quic *quic_new(const struct tls_quic_start *how)
 	return NULL;
 }
 
-bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how)
+static void quic_free(struct tls_quic *q)
 {
-	struct tls_quic *q = quic_new(how);
-	BIO *out = BIO_new(BIO_s_null());
-	struct tls_conn *t;
+	if (!q)
+		return;
+	BIO_free(q->in);
+	free(q->params);
+	free(q);
+}
 
-	if (!q || !out || !tls_accept(c, bind)) {
-		BIO_free(out);
-		if (q) {
-			BIO_free(q->in);
-			free(q->params);
-		}
-		free(q);
-		return false;
-	}
-	t = c->transport_ctx;
+/* TLS of <c> reads what <q> is given, and what it writes is thrown away. */
+static void quic_put_on(struct conn *c, struct tls_quic *q, BIO *out)
+{
+	struct tls_conn *t = c->transport_ctx;
+
 	t->quic = q;
 	c->transport = &transport_tls_quic;
 	SSL_set_bio(t->ssl, q->in, out);
@@ -212,6 +249,39 @@ bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_qu
 	SSL_set_max_early_data(t->ssl, 0);
 	SSL_set_recv_max_early_data(t->ssl, 0);
 	t->flags &= (uint16_t)~TLS_FL_EARLY;
+}
+
+bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how)
+{
+	struct tls_quic *q = quic_new(how);
+	BIO *out = BIO_new(BIO_s_null());
+
+	if (!q || !out || !tls_accept(c, bind)) {
+		BIO_free(out);
+		quic_free(q);
+		return false;
+	}
+	quic_put_on(c, q, out);
 	c->flags &= (uint16_t)~CONN_HANDSHAKE;
+	return true;
+}
+
+bool tls_quic_dial(struct conn *c, struct dial_want *w, const struct tls_quic_start *how)
+{
+	unsigned early = w->flags & DIAL_MAY_BE_EARLY;
+	struct tls_quic *q = quic_new(how);
+	BIO *out = BIO_new(BIO_s_null());
+	bool ok;
+
+	w->flags &= ~early;
+	ok = q && out && tls_dial(c, w);
+	w->flags |= early;
+	if (!ok) {
+		BIO_free(out);
+		quic_free(q);
+		return false;
+	}
+	q->client = true;
+	quic_put_on(c, q, out);
 	return true;
 }

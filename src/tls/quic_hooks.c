@@ -40,8 +40,9 @@ static bool expand(const EVP_MD *md, const uint8_t *secret, size_t secret_len, c
 	return true;
 }
 
-/* The client protects its records with <secret> from now on. */
-static bool protect_records(struct tls_quic *q, const SSL *ssl, const uint8_t *secret, size_t len)
+/* The peer protects its records with <secret> from now on. */
+static bool protect_records(struct tls_quic_records *r, const SSL *ssl, const uint8_t *secret,
+			    size_t len)
 {
 	const SSL_CIPHER *suite = SSL_get_current_cipher(ssl);
 	const EVP_MD *md = suite ? SSL_CIPHER_get_handshake_digest(suite) : NULL;
@@ -50,13 +51,13 @@ static bool protect_records(struct tls_quic *q, const SSL *ssl, const uint8_t *s
 	uint8_t key[EVP_MAX_KEY_LENGTH];
 	bool ok;
 
-	if (q->aead || !cipher || !md)
+	if (r->aead || !cipher || !md)
 		return false;
-	q->aead = EVP_CIPHER_CTX_new();
-	ok = q->aead &&
+	r->aead = EVP_CIPHER_CTX_new();
+	ok = r->aead &&
 	     expand(md, secret, len, "key", key, (size_t)EVP_CIPHER_get_key_length(cipher)) &&
-	     expand(md, secret, len, "iv", q->iv, sizeof(q->iv)) &&
-	     EVP_EncryptInit_ex(q->aead, cipher, NULL, key, NULL) == 1;
+	     expand(md, secret, len, "iv", r->iv, sizeof(r->iv)) &&
+	     EVP_EncryptInit_ex(r->aead, cipher, NULL, key, NULL) == 1;
 	OPENSSL_cleanse(key, sizeof(key));
 	return ok;
 }
@@ -67,6 +68,7 @@ static bool protect_records(struct tls_quic *q, const SSL *ssl, const uint8_t *s
 static enum quic_level level_of(uint8_t type)
 {
 	switch (type) {
+	case SSL3_MT_CLIENT_HELLO:
 	case SSL3_MT_SERVER_HELLO: /* and HelloRetryRequest */
 		return QUIC_LEVEL_INITIAL;
 	case SSL3_MT_NEWSESSION_TICKET:
@@ -97,7 +99,7 @@ static void (*other_log)(const SSL *ssl, const char *line);
 static const struct {
 	const char *label;
 	enum quic_level level;
-	bool tx;
+	bool tx;                       /* of a server */
 } secrets[] = {
 	{ "CLIENT_HANDSHAKE_TRAFFIC_SECRET", QUIC_LEVEL_HANDSHAKE, false },
 	{ "SERVER_HANDSHAKE_TRAFFIC_SECRET", QUIC_LEVEL_HANDSHAKE, true },
@@ -124,12 +126,15 @@ static void take_secret(struct tls_quic *q, const SSL *ssl, unsigned which, cons
 	const SSL_CIPHER *suite = SSL_get_current_cipher(ssl);
 	uint8_t secret[QUIC_SECRET_MAX];
 	size_t len = read_hex(hex, secret, sizeof(secret));
+	enum quic_level level = secrets[which].level;
+	bool tx = secrets[which].tx != q->client;
 
 	if (!suite ||
-	    !q->user->secret(q->owner, secrets[which].level, secrets[which].tx,
-			     SSL_CIPHER_get_protocol_id(suite), secret, len))
+	    !q->user->secret(q->owner, level, tx, SSL_CIPHER_get_protocol_id(suite), secret, len))
 		q->failed = true;
-	if (which == 0 && !protect_records(q, ssl, secret, len))
+	/* (a client says nothing more once it has finished) */
+	if (!tx && (level == QUIC_LEVEL_HANDSHAKE || q->client) &&
+	    !protect_records(&q->records[level], ssl, secret, len))
 		q->failed = true;
 	OPENSSL_cleanse(secret, sizeof(secret));
 }
@@ -160,6 +165,20 @@ static int add_params(SSL *ssl, unsigned type, unsigned context, const unsigned 
 	return 1;
 }
 
+/* A server's: those of a client are read before, by tls_quic_hello(). */
+static int read_params(SSL *ssl, unsigned type, unsigned context, const unsigned char *in,
+		       size_t len, X509 *x, size_t chain, int *alert, void *arg)
+{
+	struct tls_quic *q = quic_now();
+
+	if (!q || !q->client)
+		return 1;
+	*alert = SSL_AD_ILLEGAL_PARAMETER;
+	q->params_seen = true;
+	q->params_bad = !q->user->params(q->owner, in, len);
+	return !q->params_bad;
+}
+
 bool tls_quic_attach(SSL_CTX *ctx)
 {
 	void (*before)(const SSL *, const char *) = SSL_CTX_get_keylog_callback(ctx);
@@ -169,7 +188,7 @@ bool tls_quic_attach(SSL_CTX *ctx)
 	SSL_CTX_set_keylog_callback(ctx, on_secret);
 	return SSL_CTX_add_custom_ext(ctx, EXT_QUIC_PARAMS, SSL_EXT_CLIENT_HELLO |
 				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params, NULL, NULL,
-				      NULL, NULL) == 1;
+				      read_params, NULL) == 1;
 }
 
 bool tls_quic_hello(SSL *ssl, int *alert)

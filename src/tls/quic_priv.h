@@ -12,12 +12,17 @@ struct tls_quic {
 	void *owner;
 	uint8_t *params;               /* ours; owned */
 	size_t params_len;
-	EVP_CIPHER_CTX *aead;          /* of the client's records behind its hello; NULL: not yet */
-	uint8_t iv[12];
-	uint64_t seq;
+	/* of the peer's records behind its hello, by level; NULL: not yet */
+	struct tls_quic_records {
+		EVP_CIPHER_CTX *aead;
+		uint8_t iv[12];
+		uint64_t seq;
+	} records[QUIC_LEVELS];
 	BIO *in;                       /* OpenSSL reads it; the SSL owns it */
+	size_t seen;                   /* bytes of the peer's */
 	uint8_t alert;                 /* that OpenSSL has sent */
-	bool failed, params_bad;
+	bool failed, params_bad, params_seen;
+	bool client;
 };
 
 /* OpenSSL's callback for messages. */

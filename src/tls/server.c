@@ -359,6 +359,19 @@ bool tls_server_want(struct slot_area *area)
 	return s != NULL;
 }
 
+bool tls_server_want_quic(struct slot_area *area, struct slice alpn)
+{
+	struct tls_server *s = tls_server_make(area);
+
+	if (!s)
+		return false;
+	s->on = true;
+	s->set.flags |= TLS_SET_QUIC;
+	if (!s->set.alpn.len)
+		s->set.alpn = alpn;
+	return true;
+}
+
 /* With the store locked when commands may change it: <cfg> is in use. */
 static bool server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
 			 struct diag_list *diags)

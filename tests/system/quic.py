@@ -518,6 +518,9 @@ OLD_NAMES = {
     "tune.quic.frontend.stream-data-ratio": ("50", "fe.stream.data-ratio"),
     "tune.quic.retry-threshold": ("5", "fe.sec.retry-threshold"),
     "tune.quic.socket-owner": ("listener", "fe.sock-per-conn"),
+    "tune.quic.frontend.max-tx-mem": ("10m", "mem.tx-max"),
+    "tune.quic.max-frame-loss": ("5", "fe.cc.max-frame-loss"),
+    "tune.quic.reorder-ratio": ("20", "fe.cc.reorder-ratio"),
 }
 BAD_VALUES = {
     "tune.quic.fe.cc.hystart maybe": "'tune.quic.fe.cc.hystart' expects 'on' or 'off'.",
@@ -528,6 +531,9 @@ BAD_VALUES = {
         "'tune.quic.fe.sock-per-conn' expects either 'default-on' or 'force-off' but got 'maybe'.",
     "tune.quic.socket-owner x": "'tune.quic.socket-owner' expects either 'listener' or 'connection' but got 'x'.",
     "tune.quic.fe.sec.glitches-threshold x": "'tune.quic.fe.sec.glitches-threshold'",
+    "tune.quic.fe.cc.max-frame-loss 0": "'tune.quic.fe.cc.max-frame-loss'",
+    "tune.quic.be.cc.reorder-ratio x": "'tune.quic.be.cc.reorder-ratio'",
+    "tune.quic.mem.tx-max 0": "'tune.quic.mem.tx-max' expects a positive integer.",
     "tune.quic.frontend.max-streams-bidi x": "'tune.quic.frontend.max-streams-bidi'",
 }
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What operators decide and see of QUIC: quic-initial rules, show quic, what fetches say of connections. The client is aioquic.
+"""What operators decide and see of QUIC: quic-initial rules, show quic, what fetches say of connections; WebSocket over HTTP/3. The client is
+aioquic.
 """
 import asyncio
+import base64
+import hashlib
 import os
 import re
 import socket
@@ -165,6 +168,84 @@ def facts_are(tap, text):
     tap.eq([got[n] for n in ("fc_http_major", "fc_nb_streams", "fc_glitches")], ["3", "1", "0"], "the mux's own")
 
 
+# ---- WebSocket (RFC 9220), an extension
+
+SOCKETS = """
+	limited-quic
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+frontend web
+	bind quic4@127.0.0.1:{port} ssl crt {crt}
+	http-request deny deny_status 403 if {{ path /denied }}
+	default_backend origin
+backend origin
+	server s1 127.0.0.1:{origin}
+"""
+
+
+def echo(sock):
+    """Accepts what asks to become a WebSocket, and then sends back what comes."""
+    r = lib.Reader(sock)
+    head = r.head()
+    fields = dict(head[1])
+    if fields.get("upgrade") != "websocket":
+        sock.sendall(b"HTTP/1.1 400 Bad\r\ncontent-length: 0\r\n\r\n")
+        return
+    accept = base64.b64encode(hashlib.sha1((fields["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest())
+    sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nx-path: %s\r\n"
+                 b"sec-websocket-accept: %s\r\n\r\n" % (head[0].split(" ")[1].encode(), accept))
+    data = r.buf
+    while True:
+        data = data or sock.recv(65536)
+        if not data:
+            return
+        sock.sendall(data)
+        data = b""
+
+
+async def talk(tap, port):
+    async with lib_quic.client(port) as c:
+        def begin(path):
+            return c.begin("CONNECT", path, ended=False, pseudo=[
+                (b":method", b"CONNECT"), (b":protocol", b"websocket"), (b":scheme", b"https"), (b":authority", b"localhost"),
+                (b":path", path.encode()), (b"sec-websocket-version", b"13")])
+
+        async def received(stream, n):
+            while len(b"".join(c.answers.get(stream, [None, []])[1])) < n:
+                await asyncio.sleep(0.01)
+            return b"".join(c.answers[stream][1])
+        stream = begin("/chat")
+        c.h3.send_data(stream, b"early", False) # before there is an answer
+        c.transmit()
+        got = await asyncio.wait_for(received(stream, 5), lib.PATIENCE)
+        fields = dict(c.answers[stream][0])
+        tap.eq((fields[b":status"], fields.get(b"x-path"), b"sec-websocket-accept" in fields, b"upgrade" in fields, got),
+               (b"200", b"/chat", False, False, b"early"), "WebSocket: it opens, and what came before goes through")
+        c.h3.send_data(stream, b"x" * 100000, False)
+        c.transmit()
+        tap.eq(len(await asyncio.wait_for(received(stream, 100005), lib.PATIENCE)), 100005, "WebSocket: 100 kB and back")
+        c.h3.send_data(stream, b"", True)
+        c.transmit()
+        tap.eq((await c.answer(stream))[0], 200, "WebSocket: both sides end")
+        stream = begin("/denied")
+        tap.eq((await c.answer(stream))[0], 403, "WebSocket: denied by a rule")
+
+
+def sockets(tap, args, crt):
+    if lib.is_reference(args.program):
+        tap.skip("WebSocket over HTTP/3", "the reference has none")
+        return
+    origin = lib.Server(echo)
+    port = lib.ports(1)[0]
+    with lib.Proxy(args.program, SOCKETS.format(port=port, crt=crt, origin=origin.port)) as proxy:
+        asyncio.run(talk(tap, port))
+        tap.ok(proxy.alive(), "the program still runs")
+    origin.close()
+
+
 WRONG = {
     "quic-initial foo": "but got 'foo'.",
     "quic-initial": "but got '' (missing argument)",
@@ -212,7 +293,7 @@ def main():
         if not lib_quic.certificate(crt):
             tap.skip("operators and QUIC", "there is no openssl to make a certificate")
             tap.done()
-        tap.run([mistakes, rules], args, crt)
+        tap.run([mistakes, rules, sockets], args, crt)
     tap.done()
 
 

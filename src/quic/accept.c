@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* accept.c - QUIC: datagrams of listening sockets: connections that begin, and what is answered
+ * where there is none
+ *
+ * The first bytes of our connection ids tell the thread, so that what reaches another one (the
+ * kernel deals datagrams out by addresses) goes to the owner's mailbox.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "core/mailbox.h"
+#include "core/thread.h"
+#include "quic_priv.h"
+
+/* A stateless reset looks like a short packet of this length (RFC 9000 10.3). */
+#define RESET_LEN 42
+#define RESET_LEAST 22
+
+/* A datagram for another thread. */
+struct passed {
+	struct message message;
+	struct addr peer, local;
+	size_t len;
+	uint8_t bytes[];
+};
+static unsigned half_open;                /* atomic: handshakes that go on */
+
+/* --- what a connection asks for --------------------------------------------------------------- */
+
+static void not_half_open(struct quic_conn *q)
+{
+	if (!(q->flags & QUIC_FL_HALF_OPEN))
+		return;
+	q->flags &= ~(uint32_t)QUIC_FL_HALF_OPEN;
+	__atomic_sub_fetch(&half_open, 1, __ATOMIC_RELAXED);
+}
+static void forget(struct quic_conn *q)
+{
+	not_half_open(q);
+	quic_detach(q);
+}
+
+static void ready(struct quic_conn *q)
+{
+	q->socket->listener.user->ready(q->listener_owner, q);
+}
+
+static void gone(struct quic_conn *q)
+{
+	q->socket->listener.user->gone(q->listener_owner);
+}
+
+static const struct quic_host host = {
+	.later = quic_later, .not_half_open = not_half_open, .ready = ready, .gone = gone,
+	.forget = forget,
+};
+
+/* --- answers without a connection ------------------------------------------------------------- */
+
+static uint8_t random_byte(void)
+{
+	uint8_t b = 0;
+
+	getrandom(&b, 1, 0);
+	return b;
+}
+
+static void send_versions(struct quic_socket *s, const struct quic_packet *head,
+			  const struct addr *peer, const struct addr *local)
+{
+	uint8_t answer[64];
+
+	quic_send_datagram(s, peer, local, answer,
+		      quic_put_versions(answer, head, random_byte() & 0x0f));
+}
+
+/* Tokens are good on all nodes that share the secret, so the time in them is that of all. */
+static uint64_t token_time_s(void)
+{
+	return clock_wall_us() / 1000000;
+}
+
+static void send_retry(struct quic_socket *s, const struct quic_packet *head,
+		       const struct addr *peer, const struct addr *local)
+{
+	uint8_t answer[64 + QUIC_TOKEN_MAX + QUIC_RETRY_TAG_LEN], token[QUIC_TOKEN_MAX];
+	struct quic_cid scid;
+	size_t len;
+
+	if (!quic_cid_new(&scid, thread_id))
+		return;
+	len = quic_token_make(token, peer, &head->dcid, &scid, token_time_s());
+	if (!len)
+		return;
+	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
+	if (quic_retry_tag(&head->dcid, answer, len, answer + len))
+		quic_send_datagram(s, peer, local, answer, len + QUIC_RETRY_TAG_LEN);
+}
+
+/* A rule does not want the client. */
+static void send_refusal(struct quic_socket *s, const struct quic_packet *head,
+			 const struct addr *peer, const struct addr *local)
+{
+	uint8_t answer[QUIC_REFUSAL_ROOM];
+	size_t len = quic_put_refusal(answer, head, QUIC_CONNECTION_REFUSED);
+
+	if (len)
+		quic_send_datagram(s, peer, local, answer, len);
+}
+
+/* We know nothing of the connection: the client should forget it. */
+static void send_reset(struct quic_socket *s, const struct quic_packet *head, size_t received,
+		       const struct addr *peer, const struct addr *local)
+{
+	size_t len = received - 1 < RESET_LEN ? received - 1 : RESET_LEN;
+	uint8_t answer[RESET_LEN];
+
+	if (received <= RESET_LEAST || getrandom(answer, len, 0) != (ssize_t)len ||
+	    !quic_reset_token(&head->dcid, answer + len - QUIC_RESET_TOKEN_LEN))
+		return;
+	answer[0] = (uint8_t)(0x40 | (answer[0] & 0x3f));
+	quic_send_datagram(s, peer, local, answer, len);
+}
+
+/* --- datagrams -------------------------------------------------------------------------------- */
+
+/* A socket of this thread that is bound to a port. */
+static struct quic_socket *socket_of_port(uint16_t port)
+{
+	struct quic_socket *s;
+
+	list_for_each(s, quic_sockets(), link)
+		if (s->port == port)
+			return s;
+	return NULL;
+}
+
+static void passed_arrives(struct message *m)
+{
+	struct passed *p = container_of(m, struct passed, message);
+	struct quic_packet head = { 0 };
+	struct quic_conn *q = NULL;
+
+	if (quic_packet_read(p->bytes, p->len, QUIC_OUR_CID_LEN, &head))
+		q = quic_find(&head.dcid, false);
+	if (q) {
+		quic_conn_input(q, &p->peer, p->bytes, p->len);
+		quic_conn_settle(q);
+	} else if (head.type == QUIC_PACKET_SHORT) {
+		struct quic_socket *s = socket_of_port(p->local.port);
+
+		if (s)
+			send_reset(s, &head, p->len, &p->peer, &p->local);
+	}
+	free(p);
+}
+
+/* Is it a connection of another thread? Then that one gets it. */
+static bool pass_on(const struct quic_packet *head, const struct addr *peer,
+		    const struct addr *local, const uint8_t *bytes, size_t len)
+{
+	unsigned thread;
+	struct passed *p;
+
+	if (head->dcid.len != QUIC_OUR_CID_LEN)
+		return false;
+	thread = quic_cid_thread(&head->dcid);
+	if (thread >= thread_count() || thread == thread_id)
+		return false;
+	p = malloc(sizeof(*p) + len);
+	if (!p)
+		return true;
+	p->message.run = passed_arrives;
+	p->peer = *peer;
+	p->local = *local;
+	p->len = len;
+	memcpy(p->bytes, bytes, len);
+	mailbox_post(thread, &p->message);
+	return true;
+}
+
+/* The socket by which new connections come in now: this one, or its heir. */
+static struct quic_socket *acceptor(struct quic_socket *s)
+{
+	struct quic_socket *other;
+
+	if (s->accepts || s->of >= 0)
+		return s->accepts ? s : NULL;
+	list_for_each(other, quic_sockets(), link)
+		if (other->accepts && other->port == s->port)
+			return other;
+	return NULL;
+}
+
+static bool wants_retry(const struct quic_listener *l)
+{
+	if (l->line && l->line->force_retry)
+		return true;
+	return l->tunes->retry_threshold &&
+	       __atomic_load_n(&half_open, __ATOMIC_RELAXED) >=
+		       (unsigned)l->tunes->retry_threshold;
+}
+
+/* A connection begins. */
+static void begin(struct quic_socket *s, const struct quic_packet *head,
+		  const struct quic_cid *retried, const struct addr *peer,
+		  const struct addr *local, uint8_t *bytes, size_t len)
+{
+	const struct quic_listener *l = &s->listener;
+	struct quic_conn *q;
+
+	if (!l->user->may_begin(l->owner))
+		return;
+	q = quic_conn_new(l, &host, head, retried, clock_now_ns());
+	if (!q || !quic_conn_is_first(q, head, bytes)) {
+		l->user->gone(l->owner);
+		if (q)
+			quic_conn_free(q);
+		return;
+	}
+	q->path.peer = q->path.from = *peer;
+	q->local = *local;
+	q->listener_owner = l->owner;
+	quic_attach(q, s);
+	q->flags |= QUIC_FL_HALF_OPEN;
+	__atomic_add_fetch(&half_open, 1, __ATOMIC_RELAXED);
+	if (!l->user->begin(l->owner, q)) {
+		l->user->gone(l->owner);
+		quic_conn_free(q);
+		return;
+	}
+	quic_conn_recv(q, bytes, len, clock_now_ns());
+	quic_conn_settle(q);
+}
+
+static void on_initial(struct quic_socket *s, const struct quic_packet *head,
+		       const struct addr *peer, const struct addr *local, uint8_t *bytes,
+		       size_t len)
+{
+	enum quic_verdict verdict;
+	struct quic_cid odcid;
+	bool valid;
+
+	s = acceptor(s);
+	/* RFC 9000 14.1, 7.2 */
+	if (!s || len < QUIC_INITIAL_MIN || head->dcid.len < 8)
+		return;
+	if (peer->port < 1024 && !s->listener.tunes->any_port)
+		return;
+	verdict = s->listener.user->judge
+			  ? s->listener.user->judge(s->listener.owner, peer, local) : QUIC_ADMIT;
+	if (verdict == QUIC_REFUSE)
+		send_refusal(s, head, peer, local);
+	if (verdict == QUIC_REFUSE || verdict == QUIC_IGNORE)
+		return;
+	valid = quic_token_check(head->token, head->token_len, peer, &head->dcid,
+				 token_time_s(), &odcid);
+	if (!valid && (verdict == QUIC_PROVE || wants_retry(&s->listener))) {
+		send_retry(s, head, peer, local);
+		return;
+	}
+	begin(s, head, valid ? &odcid : NULL, peer, local, bytes, len);
+}
+
+static void on_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
+			uint8_t *bytes, size_t len)
+{
+	struct quic_packet head;
+	struct quic_conn *q;
+
+	if (!quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head))
+		return;
+	q = quic_find(&head.dcid, head.type == QUIC_PACKET_INITIAL);
+	if (q) {
+		quic_conn_input(q, peer, bytes, len);
+		quic_conn_settle(q);
+	} else if (head.type == QUIC_PACKET_OTHER) {
+		if (head.version && len >= QUIC_INITIAL_MIN)
+			send_versions(s, &head, peer, local);
+	} else if (head.type == QUIC_PACKET_INITIAL) {
+		on_initial(s, &head, peer, local, bytes, len);
+	} else if (!pass_on(&head, peer, local, bytes, len) && head.type == QUIC_PACKET_SHORT) {
+		send_reset(s, &head, len, peer, local);
+	}
+}
+
+/* --- listening -------------------------------------------------------------------------------- */
+
+/* A copy of <of>, of this thread. */
+static struct quic_socket *listening_new(int of, const struct quic_listener *l)
+{
+	int fd = fcntl(of, F_DUPFD_CLOEXEC, 0);
+	struct quic_socket *s = fd >= 0 ? quic_socket_new(fd, l->tunes->no_gso, on_datagram)
+					: NULL;
+
+	if (s) {
+		s->of = of;
+		s->port = l->port;
+	}
+	return s;
+}
+
+bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how)
+{
+	struct quic_socket *s, *found = NULL;
+
+	list_for_each(s, quic_sockets(), link)
+		if (s->of == fd)
+			found = s;
+	if (!found && how != QUIC_CLOSE)
+		found = listening_new(fd, l);
+	if (!found)
+		return how == QUIC_CLOSE;
+	found->listener = *l;
+	found->accepts = how == QUIC_LISTEN;
+	if (how != QUIC_CLOSE)
+		return true;
+	found->of = -1;
+	if (!found->conns)
+		quic_socket_close(found);
+	return true;
+}
