@@ -35,7 +35,7 @@ void qpack_write_begin(struct hpack_writer *w);
  * hpack_field_bound() bytes of room, nothing was done.
  */
 bool qpack_write_field(struct hpack_writer *w, uint8_t id, struct slice name, struct slice value);
-/* Adds a pseudo-field of requests; as qpack_write_field(), with a bound of 10 bytes for its name. */
+/* Adds a pseudo-field of requests; as qpack_write_field(), its name having 10 bytes at most. */
 bool qpack_write_pseudo(struct hpack_writer *w, enum hpack_pseudo id, struct slice value);
 /* Adds ":status", 100 to 999; it takes QPACK_STATUS_BOUND bytes at most. */
 void qpack_write_status(struct hpack_writer *w, unsigned status);

@@ -167,7 +167,7 @@ void quic_params_init(struct quic_params *p);
 bool quic_params_read(const uint8_t *bytes, size_t len, struct quic_params *p);
 /* Reads what a server has sent, as above. */
 bool quic_params_read_server(const uint8_t *bytes, size_t len, struct quic_params *p);
-/* Writes ours, of a server where there is an odcid, into <room>, QUIC_PARAMS_ROOM bytes; returns the length. */
+/* Writes ours into <room>, QUIC_PARAMS_ROOM bytes; returns the length. */
 size_t quic_params_put(const struct quic_params *p, uint8_t *room);
 #define QUIC_PARAMS_ROOM 256
 

@@ -83,8 +83,8 @@ struct transport {
 	void (*move)(struct conn *c);
 	/* For conn_alpn(). NULL: it negotiates no protocol. */
 	struct slice (*alpn)(const struct conn *c);
-	/* The connection of QUIC (quic/quic.h) that it belongs to; NULL: that is over. The operation
-	 * itself is NULL where there is no QUIC.
+	/* The connection of QUIC (quic/quic.h) that it belongs to; NULL: that is over. The
+	 * operation itself is NULL where there is no QUIC.
 	 */
 	void *(*quic)(const struct conn *c);
 	/* For conn_address() of a connection without a descriptor; NULL: unknown. Else NULL. */

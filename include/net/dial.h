@@ -102,7 +102,7 @@ struct dial_want {
 	 */
 	struct slice (*first)(struct dial_want *w, int fd, char room[DIAL_FIRST_MAX]);
 	dial_secure_fn *secure;             /* NULL: no TLS */
-	dial_open_fn *open;                 /* NULL: a socket of streams; else <secure> is of no use */
+	dial_open_fn *open;                 /* instead of all that; NULL: it is not QUIC */
 	const void *line;                   /* for <open>: settings of the line; or NULL */
 	struct config *config;              /* same: its generation */
 	struct slot_area *tls;              /* for <secure>: where the settings of TLS are */

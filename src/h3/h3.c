@@ -16,7 +16,7 @@
 
 static struct pool *conn_pool, *stream_pool;
 
-static bool h3_init_pools(void)
+bool h3_init_pools(void)
 {
 	if (!conn_pool)
 		conn_pool = pool_new("h3c", sizeof(struct h3_conn));
@@ -162,7 +162,7 @@ static void arm(struct h3_conn *h)
 	timer_set(&h->timer, ms ? h->idle_ms + (uint64_t)ms : TIMER_NEVER);
 }
 
-void h3_put_goaway(struct h3_conn *h, uint64_t id)
+static void put_goaway(struct h3_conn *h, uint64_t id)
 {
 	uint8_t frame[16], *at = quic_put_varint(frame, H3_GOAWAY);
 
@@ -177,7 +177,7 @@ static void timeout(struct timer *t)
 	struct h3_conn *h = container_of(t, struct h3_conn, timer);
 	bool outer = h3_enter(h);
 
-	h3_put_goaway(h, h->next_id);
+	put_goaway(h, h->next_id);
 	h3_close(h, H3_NO_ERROR);
 	h3_leave(h, outer);
 }
@@ -264,7 +264,7 @@ static void on_stream(void *owner, struct quic_stream *q)
 	h->flags |= H3C_HAD_REQUEST;
 	if (quic_conn_is_used_up(h->quic) && !(h->flags & H3C_USED_UP)) {
 		h->flags |= H3C_USED_UP;
-		h3_put_goaway(h, h->next_id);
+		put_goaway(h, h->next_id);
 	}
 }
 
@@ -476,7 +476,7 @@ struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set)
 	return h;
 }
 
-static struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
+struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
 {
 	struct h3_conn *h = h3_conn_new(c, o->settings);
 
@@ -490,7 +490,6 @@ static struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
 	return &h->mux;
 }
 
-/* Our control stream, with SETTINGS: no table for field sections, heads as large as we read. */
 /* Opens our control stream. The peer may send nothing on it, but ask us to end it. */
 static bool open_control(struct h3_conn *h)
 {
@@ -506,6 +505,7 @@ static bool open_control(struct h3_conn *h)
 	return true;
 }
 
+/* SETTINGS: no table for field sections, heads as large as we read. */
 bool h3_conn_start(struct h3_conn *h)
 {
 	uint8_t bytes[32], settings[16], *at = bytes, *end = settings;
@@ -527,7 +527,7 @@ bool h3_conn_start(struct h3_conn *h)
 	return false;
 }
 
-static void h3_front_start(struct mux *m, bool readable)
+void h3_front_start(struct mux *m, bool readable)
 {
 	struct h3_conn *h = h3_of(m);
 
@@ -537,7 +537,7 @@ static void h3_front_start(struct mux *m, bool readable)
 		destroy(h);
 }
 
-static void h3_front_stop(struct mux *m)
+void h3_front_stop(struct mux *m)
 {
 	struct h3_conn *h = h3_of(m);
 
@@ -546,7 +546,7 @@ static void h3_front_stop(struct mux *m)
 	/* what is on its way is still served (RFC 9114 5.2) */
 	h->flags |= H3C_LEAVING;
 	h->idle_ms = clock_now_ms();
-	h3_put_goaway(h, (QUIC_VARINT_MAX & ~UINT64_C(3)));
+	put_goaway(h, (QUIC_VARINT_MAX & ~UINT64_C(3)));
 	arm(h);
 }
 
@@ -554,25 +554,3 @@ void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle
 {
 	h3_of(m)->settings = set;
 }
-
-static const struct mux_kind kind = {
-	.name = "quic", .label = "QUIC", .alpn = SLICE("\x02h3"), .mode = MUX_HTTP,
-	.sides = MUX_FRONT | MUX_BACK, .traits = MUX_MULTIPLEX | MUX_FRAMED, .major = 3,
-	.front_ops = &h3_endpoint, .front_new = h3_front_new, .front_start = h3_front_start,
-	.front_stop = h3_front_stop, .set_settings = h3_set_settings,
-	.back_new = h3_back_new, .back_attach = h3_back_attach, .back_room = h3_back_room,
-	.back_is_ending = h3_back_is_ending, .back_close = h3_back_close,
-	.back_detach_thread = h3_back_detach_thread,
-	.back_attach_thread = h3_back_attach_thread, .back_open = h3_dial,
-};
-
-static const struct mux_kind *const muxes[] = { &kind, NULL };
-
-static bool start(struct config *cfg, struct diag_list *diags)
-{
-	return h3_init_pools();
-}
-
-const struct module mod_h3 = {
-	.name = "h3", .muxes = muxes, .start = start, .thread_fini = h3_head_thread_fini,
-};

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h3_back.c - the HTTP/3 mux towards servers: requests out, answers in
+/* h3_back.c - the HTTP/3 mux towards servers: connections and their streams
  *
  * We open the streams here. The first one may be attached before the handshake is over: it waits
  * (H3S_PENDING) and gets its stream of QUIC when the connection stands; others come when there is
  * room, which is from then on. What the server says that it has not looked at (GOAWAY,
  * H3_REQUEST_REJECTED) is marked EP_RX_REFUSED: it may be sent again, whatever it asks for.
  */
-#include "base/addr.h"
 #include "base/strbuf.h"
-#include "codec/qpack.h"
-#include "http/msg.h"
-#include "mux/head.h"
 #include "net/conn.h"
 #include "h3_priv.h"
 
@@ -19,177 +15,7 @@ static struct h3_conn *h3_of(const struct mux *m)
 	return container_of((struct mux *)(uintptr_t)m, struct h3_conn, mux);
 }
 
-/* --- requests --------------------------------------------------------------------------------- */
-
-/* The pieces of a request that become pseudo-fields. */
-struct target {
-	struct slice scheme, authority, path;
-};
-
-/* An absolute form names all. Otherwise nothing is known of the scheme but that QUIC has TLS, and
- * Host says the rest. With that scheme there must be an authority (RFC 9114 4.3.1): for a client of
- * HTTP/1.0 that names none it is the server's address, in <room>.
- */
-static struct target target_of(const struct h3_stream *s, const struct http_msg *m,
-			       char room[ADDR_MAX])
-{
-	struct target t = { SLICE("https"), slice_none(), http_msg_pathq(m) };
-	const struct h1_field *host = http_field_find(&m->fields, FIELD_HOST, slice_none());
-
-	if (m->flags & HTTP_MSG_ABSOLUTE)
-		t.authority = http_msg_authority(m);
-	else if (host)
-		t.authority = host->value;
-	if (!t.authority.len) {
-		struct addr server = conn_address(s->conn->conn, true);
-
-		t.authority = slice_make(room, addr_put(&server, room, ADDR_MAX));
-	}
-	if (slice_eq(m->uri, SLICE("*")) || (m->flags & HTTP_MSG_ABSOLUTE && !t.path.len &&
-					     m->method == HTTP_METH_OPTIONS))
-		t.path = SLICE("*");
-	else if (!t.path.len)
-		t.path = SLICE("/");
-	return t;
-}
-
-size_t h3_back_pseudo_bound(const struct h3_stream *s, const struct http_msg *m)
-{
-	char room[ADDR_MAX];
-	struct target t = target_of(s, m, room);
-
-	return 4 * hpack_field_bound(10, 0) + m->method_text.len + t.scheme.len + t.authority.len +
-	       t.path.len;
-}
-
-bool h3_back_put_pseudo(struct h3_stream *s, struct hpack_writer *w, const struct http_msg *m)
-{
-	char room[ADDR_MAX];
-	struct target t = target_of(s, m, room);
-
-	return qpack_write_pseudo(w, HPACK_METHOD, m->method_text) &&
-	       qpack_write_pseudo(w, HPACK_SCHEME, t.scheme) &&
-	       qpack_write_pseudo(w, HPACK_AUTHORITY, t.authority) &&
-	       qpack_write_pseudo(w, HPACK_PATH, t.path);
-}
-
-bool h3_back_sends(const struct http_msg *m, const struct h1_field *f)
-{
-	switch (f->id) {
-	case FIELD_HOST: /* it is ":authority" */
-	case FIELD_HTTP2_SETTINGS:
-		return false;
-	case FIELD_TE:
-		return slice_eq_nocase(f->value, SLICE("trailers"));
-	case FIELD_CONTENT_LENGTH:
-		return m->body == HTTP_BODY_NONE && slice_eq(f->value, SLICE("0"));
-	}
-	return true;
-}
-
-/* Another protocol cannot be asked for, nor a tunnel. */
-static bool is_refused(const struct http_msg *m)
-{
-	return m->method == HTTP_METH_CONNECT || m->flags & HTTP_MSG_EXTENDED_CONNECT ||
-	       slice_eq_nocase(http_msg_upgrade(m), SLICE("websocket"));
-}
-
-/* --- answers ---------------------------------------------------------------------------------- */
-
-static uint8_t body_of(const struct h3_stream *s, const struct h2_head *head, bool ended)
-{
-	if (ended || s->flags & H3S_IS_HEAD || head->status < 200 || head->status == 204 ||
-	    head->status == 304)
-		return HTTP_BODY_NONE;
-	return head->flags & H2_HEAD_FL_CONTENT_LENGTH ? HTTP_BODY_LENGTH : HTTP_BODY_CHUNKED;
-}
-
-/* False: no memory. */
-static bool fill_response(struct h3_stream *s, struct http_msg *m, struct h2_head *head, bool ended)
-{
-	if (!mux_head_fields(m, head))
-		return false;
-	m->flags = HTTP_MSG_RESPONSE;
-	if (head->status < 200)
-		m->flags |= HTTP_MSG_INTERIM;
-	m->version = 30;
-	m->version_text = SLICE("HTTP/3.0");
-	m->status = head->status;
-	m->body = body_of(s, head, ended);
-	m->content_length = head->content_length;
-	m->reason = http_reason(m->status);
-	return true;
-}
-
-void h3_back_response(struct h3_stream *s, struct h2_head *head, bool ended)
-{
-	struct endpoint *ep = s->ep;
-	bool interim = head->status < 200;
-
-	if (interim && ended) {
-		h3_stream_fail(s, H3_MESSAGE_ERROR, "an interim answer that ends the stream");
-		return;
-	}
-	/* the client does not read: what is kept for it must not grow */
-	if (interim && ep->flags & EP_RX_HEAD) {
-		s->conn->glitches++;
-		return;
-	}
-	if (!fill_response(s, ep->rx_head, head, ended)) {
-		h3_stream_fail(s, H3_INTERNAL_ERROR, "out of memory");
-		return;
-	}
-	ep->rx_head_len = (uint32_t)head->list_len;
-	ep->rx_bytes += http_msg_size(ep->rx_head);
-	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
-	if (interim)
-		return;
-	s->flags |= H3S_HEAD_GOT;
-	if (ep->rx_head->body == HTTP_BODY_LENGTH)
-		s->left = head->content_length;
-	else if (ep->rx_head->body == HTTP_BODY_NONE)
-		s->left = 0;
-}
-
 /* --- streams ---------------------------------------------------------------------------------- */
-
-/* The server has not looked at it. */
-static void refuse(struct h3_stream *s)
-{
-	s->flags |= H3S_RESET;
-	if (s->quic) {
-		quic_stream_reset(s->quic, H3_REQUEST_CANCELLED);
-		quic_stream_stop(s->quic, H3_REQUEST_CANCELLED);
-	}
-	h3_stream_lost(s, EP_ERROR | EP_RX_ABORT | EP_RX_REFUSED);
-}
-
-/* The next request that the server has not looked at; NULL: no more. */
-static struct h3_stream *beyond(struct h3_conn *h, uint64_t id)
-{
-	struct h3_stream *s;
-
-	list_for_each(s, &h->streams, link)
-		if (s->ep && !(s->flags & H3S_RESET) && s->quic &&
-		    quic_stream_id(s->quic) >= id)
-			return s;
-	return NULL;
-}
-
-void h3_back_goaway(struct h3_conn *h, uint64_t id)
-{
-	struct h3_stream *s;
-
-	if (h->flags & H3C_GOAWAY && id > h->next_id) {
-		h3_fail(h, H3_ID_ERROR, "a GOAWAY that takes back another");
-		return;
-	}
-	h->flags |= H3C_GOAWAY;
-	h->next_id = id;
-	h->back->room_changed(h->owner);
-	while (h->quic && (s = beyond(h, id)))
-		refuse(s);
-}
 
 /* Nobody uses the connection any more: kept, or over? */
 static void last_left(struct h3_conn *h)
@@ -233,7 +59,7 @@ static void back_send(struct endpoint *ep)
 
 	if (s->flags & H3S_PENDING)
 		return;
-	if (ep->flags & EP_TX_HEAD && is_refused(ep->tx_head)) {
+	if (ep->flags & EP_TX_HEAD && h3_request_is_refused(ep->tx_head)) {
 		s->flags |= H3S_RESET;
 		ep->flags |= EP_TX_REFUSED | EP_ERROR;
 	}

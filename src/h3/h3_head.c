@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "codec/qpack.h"
+#include "http/msg.h"
 #include "mux/head.h"
 #include "h3_priv.h"
 
@@ -134,6 +135,63 @@ static void on_request(struct h3_stream *s, const struct block_queue *q, size_t 
 	}
 }
 
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static uint8_t body_of(const struct h3_stream *s, const struct h2_head *head, bool ended)
+{
+	if (ended || s->flags & H3S_IS_HEAD || head->status < 200 || head->status == 204 ||
+	    head->status == 304)
+		return HTTP_BODY_NONE;
+	return head->flags & H2_HEAD_FL_CONTENT_LENGTH ? HTTP_BODY_LENGTH : HTTP_BODY_CHUNKED;
+}
+
+/* False: no memory. */
+static bool fill_response(struct h3_stream *s, struct http_msg *m, struct h2_head *head, bool ended)
+{
+	if (!mux_head_fields(m, head))
+		return false;
+	m->flags = HTTP_MSG_RESPONSE;
+	if (head->status < 200)
+		m->flags |= HTTP_MSG_INTERIM;
+	m->version = 30;
+	m->version_text = SLICE("HTTP/3.0");
+	m->status = head->status;
+	m->body = body_of(s, head, ended);
+	m->content_length = head->content_length;
+	m->reason = http_reason(m->status);
+	return true;
+}
+
+static void take_response(struct h3_stream *s, struct h2_head *head, bool ended)
+{
+	struct endpoint *ep = s->ep;
+	bool interim = head->status < 200;
+
+	if (interim && ended) {
+		h3_stream_fail(s, H3_MESSAGE_ERROR, "an interim answer that ends the stream");
+		return;
+	}
+	/* the client does not read: what is kept for it must not grow */
+	if (interim && ep->flags & EP_RX_HEAD) {
+		s->conn->glitches++;
+		return;
+	}
+	if (!fill_response(s, ep->rx_head, head, ended)) {
+		h3_stream_fail(s, H3_INTERNAL_ERROR, "out of memory");
+		return;
+	}
+	ep->rx_head_len = (uint32_t)head->list_len;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
+	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	if (interim)
+		return;
+	s->flags |= H3S_HEAD_GOT;
+	if (ep->rx_head->body == HTTP_BODY_LENGTH)
+		s->left = head->content_length;
+	else if (ep->rx_head->body == HTTP_BODY_NONE)
+		s->left = 0;
+}
+
 static void on_response(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)
 {
 	unsigned options = (ended ? H2_HEAD_OPT_END_STREAM : 0) |
@@ -142,7 +200,7 @@ static void on_response(struct h3_stream *s, const struct block_queue *q, size_t
 
 	switch (decode(s->conn, q, len, H2_HEAD_RESPONSE, options, &head)) {
 	case H2_HEAD_OK:
-		h3_back_response(s, &head, ended);
+		take_response(s, &head, ended);
 		break;
 	case H2_HEAD_BROKEN:
 		h3_fail(s->conn, QPACK_DECOMPRESSION_FAILED, hpack_error_text(head.hpack_error));

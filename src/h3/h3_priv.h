@@ -3,8 +3,8 @@
  *
  * Purpose: turns each stream that a client opens, or that we open to a server, into the head, body
  *          slices and end of a message for the endpoint of a stream of its own, and back (RFC
- *          9114). It is reached through its row of the table of protocols, "quic" (mux/mux.h). Field sections have no dynamic table
- *          (RFC 9204): no request waits for another.
+ *          9114). It is reached through its row of the table of protocols, "quic" (mux/mux.h).
+ *          Field sections have no dynamic table (RFC 9204): no request waits for another.
  * Owns   : the struct conn; the connection of QUIC (quic/quic.h) until it ends.
  * Threads: that of the connection.
  * Left out: CONNECT other than for WebSocket and the like (RFC 9220), and none to servers; server
@@ -12,9 +12,11 @@
  * Bounds : requests at once, bytes received and held: QUIC's. A head is at most a block.
  * Config : tune.quic.*, bind's quic4@ and quic6@
  *
- *   h3_back.c    connections to servers: their row, requests out, answers in
+ *   h3_kind.c    its row of the table of protocols
+ *   h3.c         a connection, its streams, its end; those of clients
+ *   h3_back.c    connections to servers
  *   h3_dial.c    opens them
- *   h3.c         a connection: its row of the table of protocols, its streams, its end
+ *   h3_request.c what a request to a server is on the wire
  *   h3_read.c    frames received, of requests and of the client's own streams
  *   h3_head.c    received heads become messages
  *   h3_send.c    heads, bodies and ends into frames
@@ -86,7 +88,9 @@ struct h3_conn {
 	uint16_t flags;                /* enum h3_conn_flags */
 };
 
-enum h3_role { H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_CODER_STREAM, H3_SKIPPED, H3_OUR_CONTROL };
+enum h3_role {
+	H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_CODER_STREAM, H3_SKIPPED, H3_OUR_CONTROL,
+};
 
 enum h3_stream_flags {
 	H3S_IN_FRAME = 1 << 0,         /* the head of a frame was read, its payload is next */
@@ -124,6 +128,12 @@ struct h3_stream {
 extern const struct endpoint_ops h3_endpoint;
 extern const struct quic_events h3_quic_events;
 
+/* Makes the pools, once. False: no memory. */
+bool h3_init_pools(void);
+/* The row's operations for clients. */
+struct mux *h3_front_new(struct conn *c, const struct front_owner *o);
+void h3_front_start(struct mux *m, bool readable);
+void h3_front_stop(struct mux *m);
 /* A new connection, of no side yet, with the settings. NULL: no memory. */
 struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set);
 /* Frees one that nobody has seen; its struct conn stays the caller's. */
@@ -135,7 +145,6 @@ bool h3_enter(struct h3_conn *h);
 void h3_leave(struct h3_conn *h, bool outer);
 /* Ends the connection of QUIC: the streams are told. */
 void h3_close(struct h3_conn *h, uint64_t code);
-void h3_put_goaway(struct h3_conn *h, uint64_t id);
 /* A stream, of the connection from now on. NULL: no memory. */
 struct h3_stream *h3_stream_new(struct h3_conn *h);
 /* A stream that cannot go on is told. It may be gone after it. */
@@ -157,14 +166,17 @@ bool h3_back_is_ending(const struct mux *m);
 void h3_back_close(struct mux *m);
 bool h3_back_detach_thread(struct mux *m);
 bool h3_back_attach_thread(struct mux *m);
-/* The server has a GOAWAY: it has not looked at requests from <id> on. */
-void h3_back_goaway(struct h3_conn *h, uint64_t id);
-/* An answer's head, decoded into <head>; <s> may be gone after it. */
-void h3_back_response(struct h3_stream *s, struct h2_head *head, bool ended);
-/* Pseudo-fields of a request; which of its fields go with them. False: no room. */
-bool h3_back_put_pseudo(struct h3_stream *s, struct hpack_writer *w, const struct http_msg *m);
-bool h3_back_sends(const struct http_msg *m, const struct h1_field *f);
-size_t h3_back_pseudo_bound(const struct h3_stream *s, const struct http_msg *m);
+
+/* --- h3_request.c ----------------------------------------------------------------------------- */
+
+/* Pseudo-fields of a request, and how many bytes they take at most; which of its fields go with
+ * them. False: no room.
+ */
+size_t h3_request_bound(const struct h3_stream *s, const struct http_msg *m);
+bool h3_request_put(struct h3_stream *s, struct hpack_writer *w, const struct http_msg *m);
+bool h3_request_sends(const struct http_msg *m, const struct h1_field *f);
+/* Another protocol cannot be asked for, nor a tunnel. */
+bool h3_request_is_refused(const struct http_msg *m);
 
 /* --- h3_dial.c -------------------------------------------------------------------------------- */
 

@@ -230,6 +230,44 @@ static void read_settings(struct h3_stream *s)
 	skip_payload(s);
 }
 
+/* The server has not looked at it. */
+static void refuse(struct h3_stream *s)
+{
+	s->flags |= H3S_RESET;
+	if (s->quic) {
+		quic_stream_reset(s->quic, H3_REQUEST_CANCELLED);
+		quic_stream_stop(s->quic, H3_REQUEST_CANCELLED);
+	}
+	h3_stream_lost(s, EP_ERROR | EP_RX_ABORT | EP_RX_REFUSED);
+}
+
+/* The next request that the server has not looked at; NULL: no more. */
+static struct h3_stream *beyond(struct h3_conn *h, uint64_t id)
+{
+	struct h3_stream *s;
+
+	list_for_each(s, &h->streams, link)
+		if (s->ep && !(s->flags & H3S_RESET) && s->quic &&
+		    quic_stream_id(s->quic) >= id)
+			return s;
+	return NULL;
+}
+
+static void on_goaway(struct h3_conn *h, uint64_t id)
+{
+	struct h3_stream *s;
+
+	if (h->flags & H3C_GOAWAY && id > h->next_id) {
+		h3_fail(h, H3_ID_ERROR, "a GOAWAY that takes back another");
+		return;
+	}
+	h->flags |= H3C_GOAWAY;
+	h->next_id = id;
+	h->back->room_changed(h->owner);
+	while (h->quic && (s = beyond(h, id)))
+		refuse(s);
+}
+
 /* A server stops. False: nothing more to do now. */
 static bool read_goaway(struct h3_stream *s)
 {
@@ -247,7 +285,7 @@ static bool read_goaway(struct h3_stream *s)
 		return false;
 	}
 	s->flags &= (uint16_t)~H3S_IN_FRAME;
-	h3_back_goaway(h, id);
+	on_goaway(h, id);
 	return h->quic;
 }
 

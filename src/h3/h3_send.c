@@ -35,7 +35,7 @@ static bool is_sent(const struct h3_stream *s, const struct http_msg *m, const s
 	if (!f->name.ptr || !h2_field_is_allowed(f->id))
 		return false;
 	if (is_request(s))
-		return h3_back_sends(m, f);
+		return h3_request_sends(m, f);
 	if (f->id == FIELD_TE || (f->id == FIELD_SEC_WEBSOCKET_ACCEPT && s->flags & H3S_EXTENDED))
 		return false;
 	return f->id != FIELD_CONTENT_LENGTH || length_is_kept(s, m);
@@ -92,7 +92,7 @@ static void note_head(struct h3_stream *s, const struct http_msg *m)
 static bool send_head(struct h3_stream *s)
 {
 	const struct http_msg *m = s->ep->tx_head;
-	size_t bound = fields_bound(&m->fields) + (is_request(s) ? h3_back_pseudo_bound(s, m) : 0);
+	size_t bound = fields_bound(&m->fields) + (is_request(s) ? h3_request_bound(s, m) : 0);
 	char *room = malloc(bound);
 	struct hpack_writer w = { room, room + bound };
 	bool length, ok;
@@ -105,7 +105,7 @@ static bool send_head(struct h3_stream *s)
 		 !(m->flags & HTTP_MSG_INTERIM);
 	qpack_write_begin(&w);
 	if (is_request(s))
-		h3_back_put_pseudo(s, &w, m); /* (there is room) */
+		h3_request_put(s, &w, m); /* (there is room) */
 	else
 		qpack_write_status(&w, m->status == 101 ? 200 : m->status);
 	for (unsigned i = 0; i < m->fields.count; i++) {

@@ -186,8 +186,8 @@ static void put_congestion(const struct quic_conn *q, struct strbuf *out)
 	bool slow = cc->window < cc->threshold;
 
 	strbuf_printf(out, "  cc: state=%s ssthresh=%llu K=%lld last_w_max=%llu wdiff=%llu\n",
-		      slow ? "ss" : "ca", cc->threshold > UINT32_MAX ? (unsigned long long)UINT32_MAX
-							: (unsigned long long)cc->threshold,
+		      slow ? "ss" : "ca",
+		      (unsigned long long)(cc->threshold < UINT32_MAX ? cc->threshold : UINT32_MAX),
 		      (long long)(cc->k * 1000), (unsigned long long)cc->w_max,
 		      (unsigned long long)(cc->window > q->in_flight ? cc->window - q->in_flight
 								     : 0));
@@ -220,7 +220,8 @@ static void put_streams(const struct quic_conn *q, struct strbuf *out)
 				      (unsigned long long)s->rx.at);
 		if (s->flags & QUIC_SFL_TX)
 			strbuf_printf(out, " txb=%u txoff=%llu msd=%llu", s->tx.data.len,
-				      (unsigned long long)s->tx.sent, (unsigned long long)s->tx_max);
+				      (unsigned long long)s->tx.sent,
+				      (unsigned long long)s->tx_max);
 		strbuf_add_char(out, '\n');
 	}
 }

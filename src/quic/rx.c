@@ -468,8 +468,8 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 	q->flags &= ~(uint32_t)QUIC_FL_IDLE_SENT;
 	level_reached(q, in.level);
 	on_frames(&in);
-	if (!client && in.uses_path && q->state == QUIC_OPEN && !addr_eq(&q->path.from, &q->path.peer) &&
-	    in.pn > in.s->largest_rx)
+	if (!client && in.uses_path && q->state == QUIC_OPEN &&
+	    !addr_eq(&q->path.from, &q->path.peer) && in.pn > in.s->largest_rx)
 		quic_conn_moved(q, in.datagram, now_ns);
 	if (!in.s->done && quic_is_open(q))
 		note_received(&in);

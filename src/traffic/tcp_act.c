@@ -198,7 +198,8 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 	  .help = text }
 
 static const struct rule_action actions[] = {
-	ACTION("accept", QUIC | TCP_REQ | TCP_RES, NULL, accept_run, "", "let it pass: no more rules"),
+	ACTION("accept", QUIC | TCP_REQ | TCP_RES, NULL, accept_run, "",
+	       "let it pass: no more rules"),
 	{ .words = "allow", .is_final = true, .rulesets = HTTP_REQ | HTTP_RES | HTTP_AFT,
 	  .run = accept_run, .help = "let it pass: no more rules" },
 	ACTION("close", TCP_RES, NULL, close_run, "", "close the server's connection"),
