@@ -30,7 +30,7 @@ struct quic_conn;
 struct quic_stream;
 struct slot_area;
 
-enum quic_cc_algo { QUIC_CC_CUBIC, QUIC_CC_NEWRENO, QUIC_CC_NONE };
+enum quic_cc_algo { QUIC_CC_CUBIC, QUIC_CC_NEWRENO, QUIC_CC_NONE, QUIC_CC_BBR };
 
 /* What is configured in `global`, of one side; lives as long as connections that began with it. */
 struct quic_tunes {
@@ -119,8 +119,8 @@ bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how);
 
 /* --- to servers ------------------------------------------------------------------------------- */
 
-/* Begins a connection to the server that <fd> is connected to, a socket of datagrams, which is taken
- * over and closed on errors, too. <line>: settings of the server's line, or NULL. Then
+/* Begins a connection to the server that <fd> is connected to, a socket of datagrams, which is
+ * taken over and closed on errors, too. <line>: settings of the server's line, or NULL. Then
  * quic_conn_secure(), and quic_dial_start(). NULL: no memory, no descriptor.
  */
 struct quic_conn *quic_dial(int fd, const struct quic_tunes *t, const struct quic_line *line);
@@ -144,7 +144,7 @@ struct quic_events {
 	void (*stream_event)(struct quic_stream *s, unsigned events);
 	/* The connection is gone; its streams were told before. */
 	void (*closed)(void *owner);
-	/* To a server: quic_conn_room() may be another one now. Closes nothing. NULL: of no interest. */
+	/* To a server: quic_conn_room() may be another one now. Closes nothing. Or NULL. */
 	void (*room)(void *owner);
 };
 
@@ -206,8 +206,8 @@ void *quic_stream_owner(const struct quic_stream *s);
 void quic_stream_set_owner(struct quic_stream *s, void *owner);
 /* A stream of ours, on which only we send. NULL: the client allows none, no memory. */
 struct quic_stream *quic_stream_open_uni(struct quic_conn *q);
-/* To a server: how many more streams of both directions it takes now, by its own limit and by that of
- * tune.quic.be.stream.max-concurrent; one of them, opened. NULL: none, or no memory.
+/* To a server: how many more streams of both directions it takes now, by its own limit and by that
+ * of tune.quic.be.stream.max-concurrent; one of them, opened. NULL: none, or no memory.
  */
 unsigned quic_conn_room(const struct quic_conn *q);
 struct quic_stream *quic_stream_open(struct quic_conn *q);

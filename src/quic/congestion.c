@@ -26,6 +26,7 @@ void quic_cc_init(struct quic_cc *cc, enum quic_cc_algo algo, uint32_t mtu, uint
 	};
 	if (algo == QUIC_CC_NONE)
 		cc->window = window_max;
+	quic_bbr_init(&cc->bbr);
 }
 
 static uint64_t least(const struct quic_cc *cc)
@@ -79,7 +80,7 @@ void quic_cc_rtt(struct quic_cc *cc, uint64_t rtt_ns, uint64_t largest, uint64_t
 	struct quic_hystart *h = &cc->hystart;
 	uint64_t longer;
 
-	if (!h->on || cc->window >= cc->threshold)
+	if (!h->on || cc->window >= cc->threshold || cc->algo == QUIC_CC_BBR)
 		return;
 	if (largest >= h->round_end)
 		next_round(cc, next);
@@ -106,7 +107,7 @@ void quic_cc_acked(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns, uint32
 		   uint64_t srtt_ns, bool full)
 {
 	cc->losses = 0;
-	if (cc->algo == QUIC_CC_NONE || sent_ns <= cc->recovery_ns || !full)
+	if (cc->algo >= QUIC_CC_NONE || sent_ns <= cc->recovery_ns || !full)
 		return;
 	if (cc->window < cc->threshold)
 		cc->window += cc->hystart.careful ? bytes / HYSTART_DIVISOR : bytes;
@@ -122,7 +123,8 @@ void quic_cc_lost(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns)
 {
 	double window = (double)cc->window;
 
-	if (cc->algo == QUIC_CC_NONE || sent_ns <= cc->recovery_ns)
+	cc->bbr.lost = true;
+	if (cc->algo >= QUIC_CC_NONE || sent_ns <= cc->recovery_ns)
 		return;
 	if (cc->algo == QUIC_CC_CUBIC && ++cc->losses < cc->losses_least)
 		return;

@@ -102,6 +102,7 @@ static bool parse_algo(struct conf_line *l)
 {
 	static const char *const names[] = {
 		[QUIC_CC_CUBIC] = "cubic", [QUIC_CC_NEWRENO] = "newreno", [QUIC_CC_NONE] = "nocc",
+		[QUIC_CC_BBR] = "bbr",
 	};
 	const char *word = conf_next(l);
 	size_t len = strcspn(word, "(");
@@ -116,7 +117,7 @@ static bool parse_algo(struct conf_line *l)
 			return !word[len] || parse_algo_window(l, word + len);
 		}
 	return conf_error(l, l->at - 1, NULL, "'%s' : unknown control congestion algorithm, "
-			  "use 'cubic', 'newreno' or 'nocc'", word);
+			  "use 'cubic', 'newreno', 'bbr' or 'nocc'", word);
 }
 
 static bool parse_socket(struct conf_line *l)
@@ -259,10 +260,10 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{ listener }", RENAMED("tune.quic.fe.sock-per-conn"), .help = "old name" },
 
 	{ .words = "quic-cc-algo", .where = CONF_BIND, .min_args = 1, .max_args = 1,
-	  .parse = parse_algo, .syntax = "{ cubic | newreno | nocc }[(<size>)]",
+	  .parse = parse_algo, .syntax = "{ cubic | newreno | bbr | nocc }[(<size>)]",
 	  .help = "congestion control of QUIC" },
 	{ .words = "quic-cc-algo", .where = CONF_SERVER, .min_args = 1, .max_args = 1,
-	  .parse = parse_algo, .syntax = "{ cubic | newreno | nocc }[(<size>)]",
+	  .parse = parse_algo, .syntax = "{ cubic | newreno | bbr | nocc }[(<size>)]",
 	  .help = "congestion control of QUIC" },
 	{ .words = "quic-force-retry", .where = CONF_BIND, .parse = parse_force_retry,
 	  .help = "QUIC clients prove their address first" },

@@ -7,6 +7,7 @@
  *   sendbuf.c     bytes on their way to the client until they are acknowledged
  *   recvbuf.c     bytes of the client, put in order
  *   congestion.c  how much may be in flight
+ *   bbr.c         the same, by a model of the path
  *   recovery.c    packets sent: acknowledged, lost, probes
  *   stream.c      streams and their flow control
  *   rx.c, tx.c    packets received, packets made
@@ -175,6 +176,33 @@ struct quic_hystart {
 	uint64_t base_ns;              /* where <careful> began */
 };
 
+/* What was known when a packet left, for the rate at which it is delivered. */
+struct quic_rate {
+	uint64_t delivered, delivered_ns, first_sent_ns;
+	bool app_limited;
+};
+
+enum quic_bbr_state { BBR_STARTUP, BBR_DRAIN, BBR_PROBE_BW, BBR_PROBE_RTT };
+#define QUIC_BBR_ROUNDS 10
+
+/* See bbr.c; rates in bytes a nanosecond. */
+struct quic_bbr {
+	uint8_t state;                 /* enum quic_bbr_state */
+	uint8_t cycle, full_count;
+	bool filled, round_start, lost;
+	double pacing_gain, window_gain;
+	double bw, full_bw, pace;      /* pace 0: none yet */
+	double rounds[QUIC_BBR_ROUNDS]; /* the most of each */
+	uint64_t round, next_round, probe_round;
+	uint64_t delivered, delivered_ns, first_sent_ns;
+	uint64_t app_limited;          /* until so much is delivered; 0: it is not */
+	uint64_t min_rtt_ns, min_rtt_at_ns; /* UINT64_MAX: not known */
+	uint64_t cycle_ns, probe_end_ns, window_before;
+	/* of this acknowledgement */
+	struct quic_rate sample;
+	uint64_t sample_ns, acked;
+};
+
 struct quic_cc {
 	uint8_t algo;                  /* enum quic_cc_algo */
 	uint32_t mtu;                  /* bytes of a datagram */
@@ -187,6 +215,7 @@ struct quic_cc {
 	/* CUBIC (RFC 9438) */
 	uint64_t epoch_ns;             /* congestion avoidance began; 0: it did not */
 	double k, w_max, w_est;        /* seconds, bytes, bytes */
+	struct quic_bbr bbr;
 };
 
 void quic_cc_init(struct quic_cc *cc, enum quic_cc_algo algo, uint32_t mtu, uint64_t window_max);
@@ -199,6 +228,16 @@ void quic_cc_rtt(struct quic_cc *cc, uint64_t rtt_ns, uint64_t largest, uint64_t
 void quic_cc_lost(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns);
 /* Everything was lost for a long time (RFC 9002 7.6). */
 void quic_cc_collapse(struct quic_cc *cc);
+
+struct quic_sent;
+void quic_bbr_init(struct quic_bbr *b);
+/* A packet leaves, its <sent_ns> known; <idle>: nothing was under way before. */
+void quic_bbr_sent(struct quic_cc *cc, struct quic_sent *p, bool idle);
+/* One of the packets of an acknowledgement; then, once for all of them: */
+void quic_bbr_acked(struct quic_cc *cc, const struct quic_sent *p, uint64_t now_ns);
+void quic_bbr_ack_end(struct quic_cc *cc, uint64_t now_ns, uint64_t rtt_ns, uint64_t in_flight);
+/* There is nothing to send although more might be under way. */
+void quic_bbr_app_limited(struct quic_cc *cc, uint64_t in_flight);
 
 /* --- recovery.c ------------------------------------------------------------------------------- */
 
@@ -217,6 +256,7 @@ struct quic_sent {
 	uint16_t size;
 	bool eliciting, in_flight;
 	uint8_t count;
+	struct quic_rate rate;         /* with BBR */
 	struct quic_sent_frame frames[QUIC_SENT_FRAMES];
 };
 

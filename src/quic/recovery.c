@@ -71,6 +71,8 @@ void quic_on_sent(struct quic_conn *q, struct quic_space *s, struct quic_sent *p
 		return;
 	}
 	list_append(&s->sent, &p->link);
+	if (q->cc.algo == QUIC_CC_BBR)
+		quic_bbr_sent(&q->cc, p, !q->in_flight);
 	q->in_flight += p->size;
 	count_tx(p->size);
 	if (!p->eliciting)
@@ -262,6 +264,8 @@ static void packet_acked(struct quic_conn *q, struct quic_space *s, struct quic_
 {
 	for (unsigned i = 0; i < p->count; i++)
 		frame_acked(q, s, &p->frames[i]);
+	if (q->cc.algo == QUIC_CC_BBR)
+		quic_bbr_acked(&q->cc, p, now_ns);
 	quic_cc_acked(&q->cc, now_ns, p->sent_ns, p->size,
 		      q->rtt.known ? q->rtt.smoothed : INITIAL_RTT_NS, full);
 	forget(q, s, p);
@@ -339,6 +343,9 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 			quic_cc_rtt(&q->cc, q->rtt.latest, f->largest, s->next_pn);
 	}
 	detect_lost(q, s, now_ns, &acked);
+	if (q->cc.algo == QUIC_CC_BBR)
+		quic_bbr_ack_end(&q->cc, now_ns, acked.largest_sent_ns && acked.eliciting
+						 ? q->rtt.latest : 0, q->in_flight);
 	if (acked.largest_sent_ns > s->alive_ns)
 		s->alive_ns = acked.largest_sent_ns;
 	q->pto_count = 0;

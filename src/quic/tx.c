@@ -395,6 +395,8 @@ static double paced_bytes(const struct quic_conn *q, uint64_t ns)
 {
 	double window = (double)q->cc.window * (q->cc.window < q->cc.threshold ? 2 : 1.25);
 
+	if (q->cc.algo == QUIC_CC_BBR && q->cc.bbr.pace > 0)
+		return q->cc.bbr.pace * (double)ns;
 	return window * (double)ns / (double)(q->rtt.smoothed ? q->rtt.smoothed : 1);
 }
 
@@ -573,5 +575,8 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 		quic_space_discard(q, QUIC_LEVEL_INITIAL);
 	q->sent += n;
 	q->paced_ns = pace_deadline(q);
+	if (!n && q->cc.algo == QUIC_CC_BBR && window_is_open(q) &&
+	    !has_data(q, QUIC_LEVEL_APP))
+		quic_bbr_app_limited(&q->cc, q->in_flight);
 	return q->state == QUIC_DEAD ? 0 : n;
 }
