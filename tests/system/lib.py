@@ -10,6 +10,7 @@ ports()  free TCP ports of 127.0.0.1, below the range from which the kernel take
 No test of this folder asserts how long something takes; the timeouts here only bound a failing run.
 """
 import argparse
+import functools
 import os
 import random
 import re
@@ -51,6 +52,7 @@ def arguments(doc, *extra):
     return args
 
 
+@functools.lru_cache
 def is_reference(program):
     """Is this the program to compare with? It refuses some spellings that ours accepts."""
     out = subprocess.run([program, "-v"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout

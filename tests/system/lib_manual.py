@@ -8,9 +8,12 @@ run("!", COMMAND, ...)               a command of the Runtime API; more of them 
 run("%", ARGUMENTS, ...)             a run of the program on the configuration: its exit status; @CFG is the file
 misbehave(sock, status, more)        what a server does whose X-Answer is no status
 rules_of, values_of, with_values     cases whose lines are "? EXPRESSION": each is set as a variable by a rule of the frontend, after
-                                     the rules of the case; the values, one for each request, are what is compared
+                                     the rules of the case; the values, one for each request, are what is compared;
+                                     "?1 EXPRESSION": by rules for the response
+by_way                               "way BIND -> SERVER": the frontend is reached by a server of another proxy, with these options
 plain(line)                          a line of the log without what changes from run to run
 """
+import contextlib
 import os
 import re
 import socket
@@ -31,6 +34,8 @@ SHAPES = (
     (r"\b\d{4}-\d\d-\d\dT[\d:.]+[+-]\d\d:\d\d", "DATE"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"=(\d+)=\1(?!\d)", "=SAME"),
+    (r"check duration: \d+ms", "check duration: MS"),
+    (r"( f~ .*-- )\d+/", r"\1N/"),
 )
 
 
@@ -40,7 +45,7 @@ def plain(line):
     line = re.sub(r'(" \d{3} \d+ "[^"]*" "[^"]*") \d+ \d+ ("[^"]*" "[^"]*" "[^"]*")((?: -?\d+)+)', lambda m: m.expand(r"\1 PORT MS \2") +
                   re.sub(r"(?<![-\d])\d+", "T", m.group(3)), line)
     line = re.sub(r"(?<!\S)(?:-?\d+/){7,}-?\d+", lambda m: re.sub(r"(?<![-\d])\d+", "T", m.group()), line)
-    line = re.sub(r"(?<= )(\S+/\S+ )((?:(?:\+?\d+|-1)/){2,4}\+?\d+)(?= [+\d-]|$)",
+    line = re.sub(r"(?<= )(?!HTTP/)(\S+/\S+ )((?:(?:\+?\d+|-1)/){2,4}\+?\d+)(?= [+\d-]|$)",
                   lambda m: m.group(1) + re.sub(r"(?<![-\d])\d+", "T", m.group(2)), line)
     return line.strip()
 
@@ -73,10 +78,23 @@ def misbehave(sock, status, more):
 
 
 def rules_of(expressions):
-    """The rules that tell the values of expressions, as they stand on a line of a configuration."""
-    rules = ["http-request set-var(txn.q%d) %s" % (i, text) for i, text in enumerate(expressions)]
+    """The rules that tell the values of the expressions of lines "? EXPRESSION" or "?1 EXPRESSION"."""
+    when = "http-response" if expressions[0].startswith("?1 ") else "http-request"
+    rules = ["%s set-var(txn.q%d) %s" % (when, i, text.split(" ", 1)[1]) for i, text in enumerate(expressions)]
     told = "".join("%%[var(txn.q%d,NOTHING)];;" % i for i in range(len(expressions)))
-    return rules + ['http-request return content-type a/b lf-string "%s"' % told]
+    return rules + [when + ' return content-type a/b lf-string "%s"' % told]
+
+
+def by_way(lines, folder):
+    """The lines of a case; "way BIND -> SERVER" among them makes a proxy in front of the frontend."""
+    ways = [line for line in lines if line.startswith("way ")]
+    if not ways:
+        return lines
+    bind, _, server = ways[0][4:].partition(" -> ")
+    rest = [line for line in lines if line != ways[0]]
+    before, rest = (rest[:rest.index("frontend")], rest[rest.index("frontend") + 1:]) if "frontend" in rest else ([], rest)
+    front = ["listen way", "bind @PORT", "server f unix@%s/way %s" % (folder, server), "frontend"]
+    return before + front + ["bind unix@%s/way %s" % (folder, bind)] + rest
 
 
 def before_backend(lines, rules):
@@ -99,7 +117,7 @@ def with_values(lines, values):
     for line in lines:
         if not line.startswith("="):
             out.append(line)
-        if line.startswith("? "):
+        if line.startswith("?"):
             out.append("= " + " | ".join(next(values)))
     return out
 
@@ -154,7 +172,8 @@ def client(port, text, proxy):
             said.append(text_of(r.buf))
             r.buf = b""
         elif word == "shut":
-            s.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError): # it was closed already
+                s.shutdown(socket.SHUT_WR)
         elif word == "reset":
             lib.reset(s)
         elif word == "close":
@@ -189,6 +208,11 @@ def lines_of(text):
 def shaped(line, proxy, port):
     line = line.replace(proxy.dir, "DIR").replace(":%d" % port, ":PORT")
     line = re.sub(r"0x[0-9a-f]{6,}", "0xPTR", line)
+    words = line.split(" ")
+    if len(words) >= 24 and words[2].isdigit(): # of show servers state: how long ago, ports
+        words[9] = "T"
+        words[18:22] = ["PORT" if len(w) > 3 else w for w in words[18:22]]
+        line = " ".join(words)
     line = re.sub(r"\bexp=\d+", "exp=MS", line)
     return plain(line)
 
