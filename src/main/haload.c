@@ -179,7 +179,8 @@ static bool make_configuration(struct haload *h)
 	}
 	tls = slice_eq(uri.scheme, SLICE("https"));
 	if (quic && !tls) {
-		MAIN_ALERT("haload: HTTP/3 is for https:// only, not for '%s'", p->url);
+		diag_say(DIAG_ALERT, "haload: HTTP/3 is for https:// only, not for '%s'",
+			 p->url);
 		return false;
 	}
 	snprintf(h3, sizeof(h3), "\tlimited-quic\n\texpose-experimental-directives\n"

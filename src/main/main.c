@@ -228,14 +228,14 @@ static int answer_at_once(const struct main_options *o)
 			version_print_build(stdout);
 		return STATUS_OK;
 	}
-	if (o->help_keyword)
-		return keyword_help(main_modules, o->help_keyword, stdout) ? STATUS_OK
+	if (o->question.help_keyword)
+		return keyword_help(main_modules, o->question.help_keyword, stdout) ? STATUS_OK
 									   : STATUS_ERROR;
-	if (o->ask_path)
-		return ask_run(o->ask_path, o->ask_command, stdout);
-	if (o->condition)
-		return evaluate_condition(o->condition);
-	return -1;
+	if (o->question.ask_path)
+		return ask_run(o->question.ask_path, o->question.ask_command, stdout);
+	if (o->question.condition)
+		return evaluate_condition(o->question.condition);
+	return file_tools_run(&o->tools);
 }
 
 /* -c, -dA, -dK, --explain; -1: go on. */

@@ -58,6 +58,9 @@ static const char usage_text[] =
 "        --diagnostics=json with -c writes them to stdout as well, one JSON object a line\n"
 "        --explain \"GET / HTTP/1.1\" with -c shows what the rules would do with a request\n"
 "            [ --header \"Name: value\" ]* [ --src <ip> ] [ --frontend <name> ]\n"
+"        --lint <file> tells what deserves a look ; --output=text|json|sarif\n"
+"        --format <file> prints it in one layout ; --check only tells whether it differs ;\n"
+"            --write replaces the file\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
 
@@ -83,9 +86,11 @@ void options_fini(struct main_options *o)
 	free(o->master.sockets);
 	o->master.sockets = NULL;
 	free(o->explain.headers);
+	free(o->tools.paths);
 	o->sources = NULL;
 	o->old.pids = NULL;
 	o->explain.headers = NULL;
+	o->tools.paths = NULL;
 }
 
 static bool add_source(struct main_options *o, const char *path)
@@ -190,6 +195,8 @@ static const struct flag flags[] = {
 	FLAG("-dL", list_libraries),
 	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-4", only_ipv4),
 	FLAG("--diagnostics=json", json_diagnostics),
+	FLAG("--check", tools.check),
+	FLAG("--write", tools.write),
 	FLAG("-W", master.wanted), FLAG("-Ws", master.notifies),
 };
 
@@ -238,8 +245,8 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 	} valued[] = {
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
 		{ "-x", &a->o->old.donor, NULL },
-		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
-		{ "--help-keyword", &a->o->help_keyword, NULL },
+		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->question.condition, NULL },
+		{ "--help-keyword", &a->o->question.help_keyword, NULL },
 		{ "--explain", &a->o->explain.request, NULL },
 		{ "--src", &a->o->explain.src, NULL },
 		{ "--frontend", &a->o->explain.frontend, NULL },
@@ -262,6 +269,34 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 static bool starts_with(const char *word, const char *prefix)
 {
 	return strncmp(word, prefix, strlen(prefix)) == 0;
+}
+
+/* --format, --lint: a file each time; both at once are not understood. */
+static bool take_tool(struct args *a, const char *word)
+{
+	struct file_tools *t = &a->o->tools;
+	bool is_lint = strcmp(word, "--lint") == 0;
+	const char *path = take_value(a);
+
+	if (!path || (t->path_count && t->is_lint != is_lint))
+		return false;
+	t->is_lint = is_lint;
+	t->paths[t->path_count++] = path;
+	return true;
+}
+
+static bool take_output(struct args *a, const char *name)
+{
+	static const char *const names[] = { "text", "json", "sarif" };
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(name, names[i]) == 0) {
+			a->o->tools.output = (enum tools_output)i;
+			return true;
+		}
+	diag_say(DIAG_ALERT, "--output : '%s' is not one of 'text', 'json' and "
+		 "'sarif'.", name);
+	return false;
 }
 
 /* --compat: it only answers, so the files are only checked. */
@@ -297,6 +332,10 @@ static enum options_result take_option(struct args *a, const char *word)
 	}
 	if (strcmp(word, "--compat") == 0)
 		return take_compat(a);
+	if (strcmp(word, "--format") == 0 || strcmp(word, "--lint") == 0)
+		return take_tool(a, word) ? OPTIONS_OK : OPTIONS_USAGE;
+	if (starts_with(word, "--output="))
+		return take_output(a, word + 9) ? OPTIONS_OK : OPTIONS_ERROR;
 	if (strcmp(word, "--header") == 0) {
 		struct explain_options *ex = &a->o->explain;
 
@@ -310,9 +349,9 @@ static enum options_result take_option(struct args *a, const char *word)
 		return bind ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "--ask") == 0) {
-		a->o->ask_path = take_value(a);
-		a->o->ask_command = take_value(a);
-		return a->o->ask_command ? OPTIONS_OK : OPTIONS_USAGE;
+		a->o->question.ask_path = take_value(a);
+		a->o->question.ask_command = take_value(a);
+		return a->o->question.ask_command ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK
@@ -352,7 +391,9 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->old.pids = calloc((size_t)argc + 1, sizeof(*o->old.pids));
 	o->master.sockets = calloc((size_t)argc + 1, sizeof(*o->master.sockets));
 	o->explain.headers = calloc((size_t)argc + 1, sizeof(*o->explain.headers));
-	if (!o->sources || !o->old.pids || !o->master.sockets || !o->explain.headers) {
+	o->tools.paths = calloc((size_t)argc + 1, sizeof(*o->tools.paths));
+	if (!o->sources || !o->old.pids || !o->master.sockets || !o->explain.headers ||
+	    !o->tools.paths) {
 		diag_say(DIAG_ALERT, "out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}

@@ -11,6 +11,7 @@
 #include "base/module.h"
 #include "base/slice.h"
 #include "conf/conf.h"
+#include "tools/tools.h"
 
 /* --- modules.c */
 /* Every module, in start-up order; ends with NULL. */
@@ -61,6 +62,22 @@ struct without_options {
 	bool reuseport;              /* -dR */
 };
 
+/* What is answered without a configuration; NULL: not asked for. */
+struct question {
+	const char *condition;       /* -cc */
+	const char *help_keyword;    /* --help-keyword */
+	const char *ask_path, *ask_command; /* --ask */
+};
+
+/* --format, --lint. */
+struct file_tools {
+	const char **paths;          /* owned; of either of the first two */
+	int path_count;
+	bool is_lint;                /* else --format */
+	bool check, write;           /* --check, --write */
+	enum tools_output output;    /* --output= */
+};
+
 struct main_options {
 	const char *program;         /* argv[0] */
 	struct conf_source *sources; /* owned */
@@ -68,11 +85,11 @@ struct main_options {
 	const char *chdir;           /* -C */
 	const char *pidfile;         /* -p */
 	const char *localpeer;       /* -L */
-	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
 	const char *traces;          /* -dt */
-	const char *help_keyword;    /* --help-keyword */
+	struct question question;
 	struct explain_options explain;
+	struct file_tools tools;
 	struct show_options show;
 	struct takeover_options old;
 	struct master_options master;
@@ -98,7 +115,6 @@ struct main_options {
 	int64_t maxconn;             /* -n; 0 unset */
 	int64_t proxy_maxconn;       /* -N; 0 unset */
 	int64_t memory_mb;           /* -m; 0 none */
-	const char *ask_path, *ask_command; /* --ask */
 	const char *misunderstood;   /* the word that the usage is shown for */
 };
 
@@ -107,6 +123,10 @@ enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };
 enum options_result options_parse(struct main_options *o, int argc, char **argv);
 void options_fini(struct main_options *o);
 void options_print_usage(FILE *out, const char *program);
+
+/* --- file_tools.c */
+/* Carries out --format or --lint; the exit status, -1: none was asked for. */
+int file_tools_run(const struct file_tools *t);
 
 /* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
 bool environment_publish(const struct main_options *o);

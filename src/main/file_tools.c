@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* file_tools.c - --format, --lint: what they need of the modules */
+#include "proxy/proxy.h"
+#include "dump_priv.h"
+#include "options_priv.h"
+
+static void print_vocabulary(FILE *out)
+{
+	vocabulary_dump(main_modules, out);
+}
+
+/* As -c -dD reads it; names of servers that cannot be resolved here are no error of the file. */
+static void check_file(const char *path, const struct slice *text, struct diag_list *diags)
+{
+	const struct conf_source source = {.path = path};
+	struct config *cfg = config_new();
+
+	if (!cfg) {
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for the configuration.");
+		return;
+	}
+	proxies_allow_unresolved(cfg);
+	if (text ? conf_read_text(cfg, path, *text, diags) : conf_read(cfg, &source, 1, diags))
+		conf_check(cfg, diags);
+	environment_forget(cfg);
+	config_drop(&cfg);
+}
+
+int file_tools_run(const struct file_tools *t)
+{
+	const struct tools_host host = {.vocabulary = print_vocabulary, .check = check_file};
+
+	if (!t->path_count)
+		return -1;
+	if (t->is_lint)
+		return lint_run(&host, t->paths, t->path_count, t->output);
+	return format_run(t->paths, t->path_count,
+			  t->write   ? FORMAT_WRITE
+			  : t->check ? FORMAT_CHECK
+				     : FORMAT_PRINT);
+}
