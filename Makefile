@@ -12,6 +12,7 @@
 #:   lint            layers, sizes, format, static analysis
 #:   reg-tests       reg-tests/**/*.vtc; "make reg-tests http log/x.vtc" runs areas or files
 #:   system-tests    tests/system/*.py
+#:   check-bare      README's two commands on a bare Debian, which it makes; needs root (CHECK_BARE_ARGS=--quick)
 #:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
 #:   check-filters   the black-box tests with a filter in every proxy that cuts all bytes at random
 #:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
@@ -79,7 +80,7 @@ is = $(filter-out 0,$(strip $(1)))
 MAKEFLAGS += --no-builtin-rules
 GOALS := $(or $(MAKECMDGOALS),all)
 # goals that run before a compiler or a library is known to be there
-PLAIN_GOALS := help clean check quickstart deps test-deps check-reference bench scripts-test
+PLAIN_GOALS := help clean check check-bare quickstart deps test-deps check-reference bench scripts-test
 BUILDING := $(filter-out $(PLAIN_GOALS),$(GOALS))
 # "make reg-tests AREA...": the words after the first goal are no goals
 ifneq ($(filter reg-tests check-reference,$(firstword $(GOALS))),)
@@ -455,7 +456,7 @@ endif
 
 # ---- goals that need nothing to be there yet
 
-.PHONY: help clean deps test-deps quickstart check check-reference scripts-test bench
+.PHONY: help clean deps test-deps quickstart check check-bare check-reference scripts-test bench
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
@@ -471,6 +472,9 @@ quickstart:
 check:
 	@scripts/install-deps build test || { echo "0 passed, 1 failed"; exit 1; }
 	@MAKEFLAGS= MAKE="$(MAKE)" scripts/check $(JOBS) "$(SAN)" $(MAKEOVERRIDES)
+check-bare:
+	@scripts/install-deps bare
+	@scripts/check-bare $(CHECK_BARE_ARGS)
 check-reference:
 	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
 	$(if $(REGTEST_ARGS),,@$(PYTHON) tests/system/expressions.py --reference "$(REFERENCE)")
