@@ -95,8 +95,8 @@ struct expr_config *expr_config_of(const struct config *cfg);
 /* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
 
-/* "did you mean" where <error>, about the expression <text>, tells of an unknown fetch or converter;
- * else NULL. In the arena.
+/* "did you mean" where <error>, about the expression <text>, tells of an unknown fetch or
+ * converter; else NULL. In the arena.
  */
 const char *expr_suggest(struct conf_line *l, const char *error, const char *text);
 

@@ -405,8 +405,8 @@ struct logformat *logformat_parse(struct conf_line *l, const char *text, unsigne
 	if (!ok) {
 		const char *expression = strchr(p.error.text, '<');
 
-		conf_error(l, l->at, expression ? expr_suggest(l, p.error.text, expression + 1) : NULL,
-			   "%s.",
+		conf_error(l, l->at,
+			   expression ? expr_suggest(l, p.error.text, expression + 1) : NULL, "%s.",
 			   p.error.text[0] ? p.error.text : "out of memory");
 	}
 	strbuf_fini(&p.run);
