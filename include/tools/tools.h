@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tools.h - what reads configurations for people: --format, --lint
+/* tools.h - what reads configurations for people: --format, --lint, --language-server
  *
- * Purpose: one parser of lines (conf/source.h) below the tools. None of them serves traffic; each
+ * Purpose: one parser of lines (conf/source.h) below three tools. None of them serves traffic; each
  *          is entered from the command line and ends with the process.
  * Owns   : nothing between calls.
  * Threads: the main one, before any other is started.
@@ -53,5 +53,10 @@ int format_run(const char *const *paths, int count, enum format_mode mode);
  */
 int lint_run(const struct tools_host *host, const char *const *paths, int count,
 	     enum tools_output output);
+
+/* --- language server */
+
+/* --language-server: speaks LSP 3.17 on stdin and stdout until it is told to exit. */
+int language_server_run(const struct tools_host *host);
 
 #endif

@@ -329,12 +329,14 @@ const char *source_word(const struct source_line *l, int i)
 bool source_begins(const struct source_line *l, const char *words)
 {
 	for (int i = 0; *words; i++) {
-		size_t len = strcspn(words, " ");
 		const char *word = source_word(l, i);
 
-		if (strlen(word) != len || memcmp(word, words, len) != 0)
+		while (*word && *word == *words) {
+			word++;
+			words++;
+		}
+		if (*word || (*words && *words != ' '))
 			return false;
-		words += len;
 		words += *words == ' ';
 	}
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* file_tools.c - --format, --lint: what they need of the modules */
+/* file_tools.c - --format, --lint, --language-server: what they need of the modules */
 #include "proxy/proxy.h"
 #include "dump_priv.h"
 #include "options_priv.h"
@@ -30,6 +30,8 @@ int file_tools_run(const struct file_tools *t)
 {
 	const struct tools_host host = {.vocabulary = print_vocabulary, .check = check_file};
 
+	if (t->serve)
+		return language_server_run(&host);
 	if (!t->path_count)
 		return -1;
 	if (t->is_lint)

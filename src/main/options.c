@@ -61,6 +61,7 @@ static const char usage_text[] =
 "        --lint <file> tells what deserves a look ; --output=text|json|sarif\n"
 "        --format <file> prints it in one layout ; --check only tells whether it differs ;\n"
 "            --write replaces the file\n"
+"        --language-server serves editors on stdin and stdout (LSP)\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
 
@@ -195,7 +196,7 @@ static const struct flag flags[] = {
 	FLAG("-dL", list_libraries),
 	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-4", only_ipv4),
 	FLAG("--diagnostics=json", json_diagnostics),
-	FLAG("--check", tools.check),
+	FLAG("--language-server", tools.serve), FLAG("--check", tools.check),
 	FLAG("--write", tools.write),
 	FLAG("-W", master.wanted), FLAG("-Ws", master.notifies),
 };
@@ -287,7 +288,9 @@ static bool take_tool(struct args *a, const char *word)
 
 static bool take_output(struct args *a, const char *name)
 {
-	static const char *const names[] = { "text", "json", "sarif" };
+	static const char *const names[] = {
+		[TOOLS_TEXT] = "text", [TOOLS_JSON] = "json", [TOOLS_SARIF] = "sarif",
+	};
 
 	for (int i = 0; i < 3; i++)
 		if (strcmp(name, names[i]) == 0) {

@@ -69,12 +69,12 @@ struct question {
 	const char *ask_path, *ask_command; /* --ask */
 };
 
-/* --format, --lint. */
+/* --format, --lint, --language-server. */
 struct file_tools {
 	const char **paths;          /* owned; of either of the first two */
 	int path_count;
 	bool is_lint;                /* else --format */
-	bool check, write;           /* --check, --write */
+	bool check, write, serve;    /* --check, --write, --language-server */
 	enum tools_output output;    /* --output= */
 };
 
@@ -125,7 +125,7 @@ void options_fini(struct main_options *o);
 void options_print_usage(FILE *out, const char *program);
 
 /* --- file_tools.c */
-/* Carries out --format or --lint; the exit status, -1: none was asked for. */
+/* Carries out --format, --lint or --language-server; the exit status, -1: none was asked for. */
 int file_tools_run(const struct file_tools *t);
 
 /* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */

@@ -41,7 +41,7 @@ static int defaults_of(const struct lint *x, int section)
 	if (!from && !is_proxy)
 		return -1;
 	for (int i = section - 1; i >= 0; i--)
-		if (lint_is(x, i, "defaults") && x->source.lines[i].kind == SOURCE_SECTION &&
+		if (x->source.lines[i].kind == SOURCE_SECTION && lint_is(x, i, "defaults") &&
 		    (!from || strcmp(source_word(&x->source.lines[i], 1), from) == 0))
 			return i;
 	return -1;

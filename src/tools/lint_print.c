@@ -170,9 +170,9 @@ void lint_print(const struct lint *x, enum tools_output output, FILE *out)
 {
 	if (output == TOOLS_TEXT)
 		print_text(x, out);
-	else if (output == TOOLS_JSON)
-		print_json(x, out);
-	else
+	else if (output == TOOLS_SARIF)
 		print_sarif(x, out);
+	else
+		print_json(x, out);
 	fflush(out);
 }
