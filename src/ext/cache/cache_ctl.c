@@ -29,7 +29,7 @@ static void show_cache(struct strbuf *out, const struct cache_conf *c)
 static void show_object(struct strbuf *out, const struct cache_object *o)
 {
 	int64_t left_ms = (int64_t)(o->end_ms - clock_now_ms());
-	const struct cache_second *x = &o->second;
+	const struct cache_second *x = cache_second_of(o);
 	uint64_t bytes = o->head_size + o->body->len;
 
 	strbuf_printf(out, "%p hash:%u vary:0x%08x%016" PRIx64 "%016" PRIx64 " size:%" PRIu64
@@ -153,7 +153,7 @@ static bool is_meant(const struct clearing *x, const struct cache_object *o)
 {
 	switch (x->by) {
 	case CLEAR_PREFIX:
-		return slice_starts(o->key, x->text);
+		return slice_starts(cache_key_of(o), x->text);
 	case CLEAR_TAG:
 		return cache_object_has_tag(o, x->text);
 	default:

@@ -129,10 +129,11 @@ static bool is_good_enough(struct cache_state *st, const struct cache_object *o)
 
 	if (st->request.max_age_s >= 0 || st->request.min_fresh_s >= 0)
 		return false; /* it wishes something fresh */
-	if (now_ms < o->error_ms &&
+	if (now_ms < o->end_ms + o->error_s * 1000ULL &&
 	    now_ms < __atomic_load_n(&o->failing_until_ms, __ATOMIC_RELAXED))
 		return true;
-	return now_ms < o->stale_ms && !(st->request.is_get && !st->request.only_if_cached && refresh_begin(st));
+	return now_ms < o->end_ms + o->stale_s * 1000ULL &&
+	       !(st->request.is_get && !st->request.only_if_cached && refresh_begin(st));
 }
 
 /* Looks for what may be given at once; notes what is stale. False: nothing. */

@@ -23,12 +23,14 @@ static bool add_number(struct service_call *c, uint8_t id, struct slice name, ui
 					  slice_make(text, num_put_u64(text, value)));
 }
 
+/* The object is held as long as the head is of use. */
 static bool add_fields(struct service_call *c, const struct cache_object *o)
 {
-	uint64_t age_s = (clock_now_ms() - o->stored_ms) / 1000 + (uint64_t)o->age_s;
+	uint64_t age_s = (clock_now_ms() - o->stored_ms) / 1000 + o->age_s;
 
 	for (unsigned i = 0; i < o->field_count; i++)
-		if (!http_msg_add_field(c->head, o->fields[i].name, o->fields[i].value))
+		if (!http_msg_put_field(c->head, cache_fields_of(o)[i].id, cache_name_of(o, i),
+					cache_value_of(o, i)))
 			return false;
 	return add_number(c, FIELD_AGE, SLICE("age"), age_s);
 }
@@ -61,12 +63,12 @@ static bool make_head(struct service_call *c, const struct cache_hit *hit, struc
 	enum cache_range range = CACHE_WHOLE;
 
 	if (o->status >= 200 && o->status < 300 &&
-	    cache_is_unchanged(request, o->etag, o->modified_s)) {
+	    cache_is_unchanged(request, cache_value_of(o, o->etag), o->modified_s)) {
 		c->head->body = HTTP_BODY_NONE;
 		return http_msg_set_status(c->head, 304, slice_none()) && add_fields(c, o);
 	}
 	if (hit->ranges && o->status == 200)
-		range = cache_range_of(request, o->etag, o->modified_s, len, &from, &to);
+		range = cache_range_of(request, cache_value_of(o, o->etag), o->modified_s, len, &from, &to);
 	if (range == CACHE_OUTSIDE)
 		return http_msg_set_status(c->head, 416, slice_none()) && add_length(c, 0) &&
 		       add_range(c, "bytes */%3$llu", 0, 0, len);
@@ -106,7 +108,7 @@ static bool giving_start(struct service_call *c)
 	if (!g->block)
 		return false;
 	cache_object_take(hit->object);
-	g->next = hit->object->body->first;
+	g->next = &hit->object->body->first;
 	return true;
 }
 

@@ -13,43 +13,46 @@
 #define PART_MIN 2048
 #define PART_MAX 65536
 
-struct cache_part {
-	struct cache_part *next;
-	size_t len, room;
-	char data[];
-};
-
 /* --- bodies ----------------------------------------------------------------------------------- */
+
+static struct cache_part *last_part(struct cache_body *b)
+{
+	return b->last ? b->last : &b->first;
+}
 
 static void body_drop(struct cache_body *b)
 {
+	struct cache_part *p, *next;
+
 	if (!b || __atomic_sub_fetch(&b->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	while (b->first) {
-		struct cache_part *p = b->first;
-
-		b->first = p->next;
+	for (p = b->first.next; p; p = next) {
+		next = p->next;
 		free(p);
 	}
 	free(b);
 }
 
+static struct cache_body *body_new(void)
+{
+	struct cache_body *b = malloc(sizeof(*b) + PART_MIN);
+
+	if (b)
+		*b = (struct cache_body){ .refs = 1, .room = PART_MIN, .first.room = PART_MIN };
+	return b;
+}
+
 /* Room for some more; parts of large bodies are large. */
 static struct cache_part *part_add(struct cache_body *b)
 {
-	size_t room = b->last ? b->last->room * 2 : PART_MIN;
-	struct cache_part *p;
+	struct cache_part *last = last_part(b), *p;
+	uint32_t room = last->room * 2 > PART_MAX ? PART_MAX : last->room * 2;
 
-	room = room > PART_MAX ? PART_MAX : room;
 	p = malloc(sizeof(*p) + room);
 	if (!p)
 		return NULL;
 	*p = (struct cache_part){ .room = room };
-	if (b->last)
-		b->last->next = p;
-	else
-		b->first = p;
-	b->last = p;
+	last->next = b->last = p;
 	b->room += sizeof(*p) + room;
 	return p;
 }
@@ -59,14 +62,14 @@ bool cache_object_add(struct cache_object *o, const char *bytes, size_t len)
 	struct cache_body *b = o->body;
 
 	while (len) {
-		struct cache_part *p = b->last;
+		struct cache_part *p = last_part(b);
 		size_t n;
 
-		if ((!p || p->len == p->room) && !(p = part_add(b)))
+		if (p->len == p->room && !(p = part_add(b)))
 			return false;
 		n = len < p->room - p->len ? len : p->room - p->len;
 		memcpy(p->data + p->len, bytes, n);
-		p->len += n;
+		p->len += (uint32_t)n;
 		b->len += n;
 		bytes += n;
 		len -= n;
@@ -74,12 +77,27 @@ bool cache_object_add(struct cache_object *o, const char *bytes, size_t len)
 	return true;
 }
 
+/* The first part is in one piece with the body, which nobody else knows of yet. */
+static void shrink_first(struct cache_object *o)
+{
+	struct cache_body *b = realloc(o->body, sizeof(*b) + o->body->first.len);
+
+	if (!b)
+		return;
+	b->room = b->first.room = b->first.len;
+	o->body = b;
+}
+
 void cache_object_shrink(struct cache_object *o)
 {
 	struct cache_body *b = o->body;
-	struct cache_part *p = b->last, **at = &b->first, *small;
+	struct cache_part *p = b->last, **at = &b->first.next, *small;
 
-	if (!p || p->len == p->room)
+	if (!p) {
+		shrink_first(o);
+		return;
+	}
+	if (p->len == p->room)
 		return;
 	while (*at != p)
 		at = &(*at)->next;
@@ -110,10 +128,11 @@ struct slice cache_body_next(const struct cache_part **at, uint64_t *skip)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
+const struct cache_second cache_no_second;
+
 uint64_t cache_object_size(const struct cache_object *o)
 {
-	return sizeof(*o) + o->head_size + o->field_count * sizeof(struct cache_field) +
-	       sizeof(*o->body) + o->body->room;
+	return o->head_size + sizeof(*o->body) + o->body->room;
 }
 
 struct cache_object *cache_object_take(struct cache_object *o)
@@ -127,8 +146,6 @@ void cache_object_drop(struct cache_object *o)
 	if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	body_drop(o->body);
-	free(o->fields);
-	free(o->text);
 	free(o);
 }
 
@@ -146,105 +163,131 @@ static struct slice put(char **at, struct slice s)
 static void look_at_fields(struct cache_object *o, const struct http_msg *m, const char *tag_field)
 {
 	const struct h1_field *f;
+	struct slice modified;
 
-	for (unsigned i = 0; i < o->field_count; i++) {
-		const struct cache_field *k = &o->fields[i];
+	o->etag = o->last_modified = o->tags = CACHE_NO_FIELD;
+	for (uint16_t i = 0; i < o->field_count; i++) {
+		struct slice name = cache_name_of(o, i);
 
-		if (slice_eq(k->name, SLICE("etag")))
-			o->etag = k->value;
-		else if (slice_eq(k->name, SLICE("last-modified")))
-			o->last_modified = k->value;
-		if (tag_field && slice_eq_nocase(k->name, slice_of(tag_field)))
-			o->tags = k->value;
+		if (slice_eq(name, SLICE("etag")))
+			o->etag = i;
+		else if (slice_eq(name, SLICE("last-modified")))
+			o->last_modified = i;
+		if (tag_field && slice_eq_nocase(name, slice_of(tag_field)))
+			o->tags = i;
 	}
-	if (o->last_modified.len && date_parse(o->last_modified, &o->modified_s))
+	modified = cache_value_of(o, o->last_modified);
+	if (modified.len && date_parse(modified, &o->modified_s))
 		return;
 	f = http_field_find(&m->fields, FIELD_DATE, slice_none());
 	if (!f || !date_parse(f->value, &o->modified_s))
 		o->modified_s = (int64_t)(clock_wall_us() / 1000000);
 }
 
+static bool is_kept(const struct http_msg *m, const struct h1_field *f)
+{
+	return f->name.ptr && f->name.len <= UINT16_MAX && cache_keeps_field(m, f);
+}
+
 static void copy_fields(struct cache_object *o, const struct http_msg *m, char *at)
 {
+	struct cache_field *to = cache_fields_of(o);
+	const char *text = cache_text_of(o);
+
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
-		struct cache_field *to = &o->fields[o->field_count];
 
-		if (!f->name.ptr || !cache_keeps_field(m, f))
+		if (!is_kept(m, f))
 			continue;
-		to->name = put(&at, f->name);
-		to->value = put(&at, f->value);
-		o->field_count++;
+		*to++ = (struct cache_field){
+			.at = (uint32_t)(at - text), .name_len = (uint16_t)f->name.len,
+			.value_len = (uint32_t)f->value.len, .id = http_field_id(f->name),
+		};
+		put(&at, f->name);
+		put(&at, f->value);
 	}
 }
 
-static struct cache_body *body_new(void)
+static uint32_t seconds_within(int64_t s)
 {
-	struct cache_body *b = calloc(1, sizeof(*b));
-
-	if (b)
-		b->refs = 1;
-	return b;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
+	return s > UINT32_MAX ? UINT32_MAX : (uint32_t)s;
 }
 
 /* When it becomes stale, and what it is good for then. */
 static void set_dates(struct cache_object *o, const struct cache_answer *a,
 		      const struct cache_conf *c)
 {
-	int64_t while_s = 0, error_s = 0;
-	bool known = o->etag.len || o->last_modified.len;
+	bool known = o->etag != CACHE_NO_FIELD || o->last_modified != CACHE_NO_FIELD;
+	int64_t while_s = 0, error_s = 0, kept_s;
 
 	if ((c->stale_revalidate_s || c->rfc9111) && !a->never_stale)
 		while_s = a->stale_revalidate_s >= 0 ? a->stale_revalidate_s
 						     : c->stale_revalidate_s;
 	if ((c->stale_error_s || c->rfc9111) && !a->never_stale)
 		error_s = a->stale_error_s >= 0 ? a->stale_error_s : c->stale_error_s;
-	o->age_s = a->age_s;
+	kept_s = while_s > error_s ? while_s : error_s;
+	if (c->revalidate_s > kept_s && (known || c->rfc9111)) /* or for max-stale of requests */
+		kept_s = c->revalidate_s;
+	o->age_s = seconds_within(a->age_s);
 	o->stored_ms = clock_now_ms();
 	o->end_ms = o->stored_ms + (uint64_t)a->fresh_ms;
-	o->stale_ms = o->end_ms + (uint64_t)while_s * 1000;
-	o->error_ms = o->end_ms + (uint64_t)error_s * 1000;
-	o->kept_ms = later(o->stale_ms, o->error_ms);
-	if (c->revalidate_s && (known || c->rfc9111)) /* or for max-stale of requests */
-		o->kept_ms = later(o->kept_ms, o->end_ms + (uint64_t)c->revalidate_s * 1000);
+	o->stale_s = seconds_within(while_s);
+	o->error_s = seconds_within(error_s);
+	o->kept_s = seconds_within(kept_s);
+}
+
+/* Memory for the head and what is behind it, with the counts of both set. */
+static struct cache_object *object_alloc(struct slice key, const struct http_msg *m,
+					 const struct cache_answer *a)
+{
+	size_t text = key.len + a->second.others.len, count = 0, size;
+	struct cache_object *o;
+
+	for (unsigned i = 0; i < m->fields.count; i++) {
+		const struct h1_field *f = &m->fields.list[i];
+
+		if (!is_kept(m, f))
+			continue;
+		text += f->name.len + f->value.len;
+		count++;
+	}
+	size = sizeof(*o) + (a->second.vary ? sizeof(a->second) : 0) +
+	       count * sizeof(struct cache_field) + text;
+	o = count < CACHE_NO_FIELD && size <= UINT32_MAX ? malloc(size) : NULL;
+	if (o)
+		*o = (struct cache_object){
+			.refs = 1, .varies = a->second.vary != 0, .status = m->status,
+			.field_count = (uint16_t)count, .key_len = (uint32_t)key.len,
+			.head_size = (uint32_t)size, .never_stale = a->never_stale,
+			.for_authorized = a->for_authorized,
+		};
+	return o;
 }
 
 struct cache_object *cache_object_new(struct slice key, const struct http_msg *m,
 				      struct cache_body *body, const struct cache_answer *a,
 				      const struct cache_conf *c)
 {
-	struct cache_object *o = calloc(1, sizeof(*o));
-	size_t size = key.len + a->second.others.len;
+	struct cache_object *o = object_alloc(key, m, a);
+	struct cache_second second = a->second;
 	char *at;
 
 	if (!o)
 		return NULL;
-	o->refs = 1;
-	for (unsigned i = 0; i < m->fields.count; i++)
-		size += m->fields.list[i].name.len + m->fields.list[i].value.len;
-	o->text = at = malloc(size + 1);
-	o->fields = malloc((m->fields.count + 1) * sizeof(*o->fields));
 	if (body)
 		__atomic_fetch_add(&body->refs, 1, __ATOMIC_RELAXED);
 	o->body = body ? body : body_new();
-	if (!o->text || !o->fields || !o->body) {
+	if (!o->body) {
 		cache_object_drop(o);
 		return NULL;
 	}
-	o->key = put(&at, key);
-	o->second = a->second;
-	o->second.fields = NULL;
-	o->second.others = put(&at, a->second.others);
-	o->status = m->status;
-	o->never_stale = a->never_stale;
-	o->for_authorized = a->for_authorized;
+	at = cache_text_of(o);
+	put(&at, key);
+	second.fields = NULL;
+	second.others = put(&at, second.others);
+	if (o->varies)
+		memcpy(o + 1, &second, sizeof(second));
 	copy_fields(o, m, at);
-	o->head_size = size;
 	look_at_fields(o, m, c->tag_field);
 	set_dates(o, a, c);
 	return o;
@@ -252,11 +295,13 @@ struct cache_object *cache_object_new(struct slice key, const struct http_msg *m
 
 bool cache_object_has_tag(const struct cache_object *o, struct slice word)
 {
-	for (size_t at = 0, end; at < o->tags.len; at = end + 1) {
-		for (end = at; end < o->tags.len && o->tags.ptr[end] != ' ' &&
-			       o->tags.ptr[end] != ','; end++)
+	struct slice tags = cache_value_of(o, o->tags);
+
+	for (size_t at = 0, end; at < tags.len; at = end + 1) {
+		for (end = at; end < tags.len && tags.ptr[end] != ' ' && tags.ptr[end] != ',';
+		     end++)
 			;
-		if (slice_eq(slice_sub(o->tags, at, end), word))
+		if (slice_eq(slice_sub(tags, at, end), word))
 			return true;
 	}
 	return false;

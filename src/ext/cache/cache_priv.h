@@ -132,46 +132,94 @@ bool cache_keeps_field(const struct http_msg *m, const struct h1_field *f);
 
 /* --- cache_object.c: what is kept of an answer ------------------------------------------------ */
 
-struct cache_part;
+struct cache_part {
+	struct cache_part *next;
+	uint32_t len, room;
+	char data[];
+};
 
 /* Counted by the heads that it belongs to. */
 struct cache_body {
 	unsigned refs;                /* atomic */
-	struct cache_part *first, *last; /* owned */
+	struct cache_part *last;      /* NULL: the first one */
 	uint64_t len;                 /* bytes */
-	size_t room;                  /* bytes of memory */
+	uint64_t room;                /* bytes of memory besides this struct */
+	struct cache_part first;      /* the others are owned */
 };
 
 struct cache_field {
-	struct slice name, value;     /* in the object's text */
+	uint32_t at, value_len;       /* in the object's text: name, value */
+	uint16_t name_len;
+	uint8_t id;                   /* of the name */
 };
 
+#define CACHE_NO_FIELD UINT16_MAX
+
+/* In one piece of memory with its struct cache_second, if it varies, its fields and its text: key,
+ * names and values. A million of them are no rarity: its members are as small as they can be.
+ */
 struct cache_object {
 	struct tree_node node;        /* by hash */
 	struct list lru;
 	unsigned refs;                /* atomic */
 	bool is_in;                   /* under its shard's lock: it can be found */
-	struct slice key;             /* in <text> */
-	struct cache_second second;
-	uint16_t status;
+	bool varies;
 	bool never_stale, for_authorized; /* as of struct cache_answer */
+	uint16_t status;
+	uint16_t field_count;
+	uint16_t etag, last_modified; /* the numbers of these fields; CACHE_NO_FIELD */
+	uint16_t tags;                /* the field of tags-from; the same */
+	uint32_t key_len;
+	uint32_t head_size;           /* bytes of memory but for the body's */
+	uint32_t stale_s, error_s;    /* behind its end it may be given stale: while another asks
+				       * the server; when servers fail */
+	uint32_t kept_s;              /* so long it can be found, stale or not */
+	uint32_t age_s;               /* when it was stored */
 	uint64_t stored_ms, end_ms;   /* end: it is stale from then on */
-	uint64_t kept_ms;             /* until then it can be found, stale or not */
-	uint64_t stale_ms, error_ms;  /* until then it may be given stale: while another asks the
-				       * server; when servers fail */
 	uint64_t refreshed_until_ms;  /* atomic: somebody asks the server until then; 0: nobody */
 	uint64_t failing_until_ms;    /* atomic: servers have failed to say what became of it */
-	int64_t age_s;                /* when it was stored */
-	struct slice etag;            /* of <fields>; none */
-	struct slice last_modified;   /* the same */
-	struct slice tags;            /* words of tags-from; the same */
 	int64_t modified_s;           /* Last-Modified, else Date, else when it was stored */
-	struct cache_field *fields;   /* owned */
-	unsigned field_count;
-	char *text;                   /* owned: key, names, values */
-	size_t head_size;             /* bytes of that */
 	struct cache_body *body;      /* counted */
 };
+
+extern const struct cache_second cache_no_second;
+
+static inline const struct cache_second *cache_second_of(const struct cache_object *o)
+{
+	return o->varies ? (const struct cache_second *)(const void *)(o + 1) : &cache_no_second;
+}
+
+static inline struct cache_field *cache_fields_of(const struct cache_object *o)
+{
+	return (struct cache_field *)((uintptr_t)(o + 1) +
+				      (o->varies ? sizeof(struct cache_second) : 0));
+}
+
+static inline char *cache_text_of(const struct cache_object *o)
+{
+	return (char *)(cache_fields_of(o) + o->field_count);
+}
+
+static inline struct slice cache_key_of(const struct cache_object *o)
+{
+	return slice_make(cache_text_of(o), o->key_len);
+}
+
+static inline struct slice cache_name_of(const struct cache_object *o, unsigned i)
+{
+	const struct cache_field *f = cache_fields_of(o) + i;
+
+	return slice_make(cache_text_of(o) + f->at, f->name_len);
+}
+
+/* The value of a field; slice_none(): CACHE_NO_FIELD. */
+static inline struct slice cache_value_of(const struct cache_object *o, unsigned i)
+{
+	const struct cache_field *f = cache_fields_of(o) + i;
+
+	return i == CACHE_NO_FIELD ? slice_none()
+		: slice_make(cache_text_of(o) + f->at + f->name_len, f->value_len);
+}
 
 /* A copy of the head <m>, held once, in no cache, with a body of its own, or with <body>, which it
  * counts; it becomes stale as <a> says, counted from now. NULL: no memory.

@@ -93,7 +93,7 @@ bool cache_is_fresh_for(const struct cache_object *o, const struct cache_request
 	uint64_t now_ms = clock_now_ms();
 
 	if (rq->max_age_s >= 0 &&
-	    (int64_t)(now_ms - o->stored_ms) + o->age_s * 1000 >= rq->max_age_s * 1000)
+	    (int64_t)(now_ms - o->stored_ms) + o->age_s * 1000LL >= rq->max_age_s * 1000)
 		return false;
 	if (rq->min_fresh_s >= 0)
 		return now_ms + (uint64_t)rq->min_fresh_s * 1000 < o->end_ms;

@@ -45,7 +45,7 @@ static bool ask_since(struct cache_state *st, struct http_msg *m)
 
 	f = http_field_find(&m->fields, FIELD_IF_MODIFIED_SINCE, slice_none());
 	st->since = f ? f->value : slice_none();
-	return http_msg_set_field(m, SLICE("if-modified-since"), st->stale->last_modified);
+	return http_msg_set_field(m, SLICE("if-modified-since"), cache_value_of(st->stale, st->stale->last_modified));
 }
 
 /* All rules have run: asks the server whether it has changed, in words of its own (RFC 9111 4.3.1).
@@ -60,17 +60,17 @@ void cache_ask(struct cache_state *st, struct http_msg *m)
 	st->tags = tags_of(m);
 	if (slice_eq(st->tags, SLICE("*")))
 		return;
-	if (o->etag.len)
+	if (cache_value_of(o, o->etag).len)
 		st->asks = http_msg_set_field(m, SLICE("if-none-match"),
-					      with_tag(m, st->tags, o->etag));
-	else if (o->last_modified.len && slice_is_none(st->tags))
+					      with_tag(m, st->tags, cache_value_of(o, o->etag)));
+	else if (cache_value_of(o, o->last_modified).len && slice_is_none(st->tags))
 		st->asks = ask_since(st, m);
 }
 
 /* The validators that ask() has added go: what is left are the client's own conditions. */
 static void forget_asking(struct cache_state *st, struct http_msg *m)
 {
-	bool by_tag = st->stale->etag.len != 0;
+	bool by_tag = cache_value_of(st->stale, st->stale->etag).len != 0;
 	struct slice name = by_tag ? SLICE("if-none-match") : SLICE("if-modified-since");
 	struct slice before = by_tag ? st->tags : st->since;
 
@@ -84,9 +84,10 @@ static void forget_asking(struct cache_state *st, struct http_msg *m)
 static bool is_about_ours(const struct cache_state *st, const struct http_msg *m)
 {
 	const struct h1_field *f = http_field_find(&m->fields, FIELD_ETAG, slice_none());
+	struct slice tag = cache_value_of(st->stale, st->stale->etag);
 
-	if (f && st->stale->etag.len)
-		return slice_eq(cache_tag(f->value), cache_tag(st->stale->etag));
+	if (f && tag.len)
+		return slice_eq(cache_tag(f->value), cache_tag(tag));
 	return slice_is_none(st->tags);
 }
 
@@ -100,12 +101,11 @@ static bool updates(const struct http_msg *m, const struct h1_field *f)
 static bool merge(const struct cache_object *o, const struct http_msg *m, struct http_msg *out)
 {
 	for (unsigned i = 0; i < o->field_count; i++) {
+		struct slice name = cache_name_of(o, i);
 		const struct h1_field *f;
 
-		f = http_field_find(&m->fields, http_field_id(o->fields[i].name),
-				    o->fields[i].name);
-		if (!(f && updates(m, f)) &&
-		    !http_msg_add_field(out, o->fields[i].name, o->fields[i].value))
+		f = http_field_find(&m->fields, cache_fields_of(o)[i].id, name);
+		if (!(f && updates(m, f)) && !http_msg_add_field(out, name, cache_value_of(o, i)))
 			return false;
 	}
 	for (unsigned i = 0; i < m->fields.count; i++) {
@@ -170,7 +170,7 @@ const struct service_kind *cache_instead(struct filter *f, unsigned status, bool
 		return NULL;
 	if (is_servers && status == 304 && st->asks && is_about_ours(st, &s->res))
 		o = freshen(s, st, c);
-	else if (is_failure(status) && st->stale->error_ms > clock_now_ms())
+	else if (is_failure(status) && clock_now_ms() < st->stale->end_ms + st->stale->error_s * 1000ULL)
 		o = despite_failure(st->stale);
 	if (!o)
 		return NULL;

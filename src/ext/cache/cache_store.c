@@ -55,7 +55,7 @@ static void object_out(struct cache *c, struct shard *sh, struct cache_object *o
 /* Nobody is given it any more. */
 static bool is_over(const struct cache_object *o)
 {
-	return o->kept_ms <= clock_now_ms();
+	return o->end_ms + o->kept_s * 1000ULL <= clock_now_ms();
 }
 
 struct cache_object *cache_find(struct cache *c, struct slice key,
@@ -73,7 +73,8 @@ struct cache_object *cache_find(struct cache *c, struct slice key,
 		next = tree_next(n);
 		if (is_over(o))
 			object_out(c, sh, o);
-		else if (slice_eq(o->key, key) && cache_second_fits(&o->second, request))
+		else if (slice_eq(cache_key_of(o), key) &&
+			 cache_second_fits(cache_second_of(o), request))
 			found = cache_object_take(o);
 	}
 	if (found) {
@@ -146,10 +147,10 @@ static unsigned make_place(struct cache *c, struct shard *sh, const struct cache
 		struct cache_object *old = (struct cache_object *)n;
 
 		next = tree_next(n);
-		if (!slice_eq(old->key, o->key))
+		if (!slice_eq(cache_key_of(old), cache_key_of(o)))
 			continue;
-		if (is_over(old) || second_eq(&old->second, &o->second) || !o->second.vary ||
-		    !old->second.vary)
+		if (is_over(old) || !o->varies || !old->varies ||
+		    second_eq(cache_second_of(old), cache_second_of(o)))
 			object_out(c, sh, old);
 		else
 			others++;
@@ -159,13 +160,13 @@ static unsigned make_place(struct cache *c, struct shard *sh, const struct cache
 
 void cache_add(struct cache *c, struct cache_object *o, unsigned max_secondary)
 {
-	uint64_t hash = cache_hash(c, o->key);
+	uint64_t hash = cache_hash(c, cache_key_of(o));
 	struct shard *sh = shard_of(c, hash);
 
 	if (!room_make(c, cache_object_size(o), (unsigned)(sh - c->shards)))
 		return;
 	lock_take(&sh->lock);
-	if (make_place(c, sh, o, hash) >= max_secondary && o->second.vary) {
+	if (make_place(c, sh, o, hash) >= max_secondary && o->varies) {
 		__atomic_fetch_sub(&c->used, cache_object_size(o), __ATOMIC_RELAXED);
 	} else {
 		cache_object_take(o);
@@ -186,7 +187,7 @@ unsigned cache_remove(struct cache *c, struct slice key)
 	lock_take(&sh->lock);
 	for (n = tree_find(&sh->tree, hash); n && n->key == hash; n = next) {
 		next = tree_next(n);
-		if (!slice_eq(((struct cache_object *)n)->key, key))
+		if (!slice_eq(cache_key_of((struct cache_object *)n), key))
 			continue;
 		object_out(c, sh, (struct cache_object *)n);
 		count++;
@@ -197,7 +198,7 @@ unsigned cache_remove(struct cache *c, struct slice key)
 
 unsigned cache_remove_object(struct cache *c, struct cache_object *o)
 {
-	struct shard *sh = shard_of(c, cache_hash(c, o->key));
+	struct shard *sh = shard_of(c, cache_hash(c, cache_key_of(o)));
 	bool was_in;
 
 	lock_take(&sh->lock);
