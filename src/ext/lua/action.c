@@ -194,10 +194,18 @@ static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, b
 	return call_go(c, s);
 }
 
-void script_action_row(struct script_function *fn, unsigned sets)
+void script_action_row(struct script_function *fn)
 {
+	struct script_function *other = fn->room->functions;
+
+	if (fn->action.words)
+		return; /* by the state of another thread */
+	for (; other; other = other->next)
+		if (other != fn && other->kind == SCRIPT_ACTION &&
+		    strcmp(other->own_name, fn->own_name) == 0)
+			other->action.rulesets &= ~fn->sets;
 	fn->action.words = fn->name;
-	fn->action.rulesets |= sets;
+	fn->action.rulesets = fn->sets;
 	fn->action.parse = action_parse;
 	fn->action.run = action_run;
 }

@@ -2,15 +2,18 @@
 /* register.c - core.register_*: what scripts bring to the configuration */
 #include "script_priv.h"
 
-/* The function that the configuration knows by this name, or a new one. Raises an error. */
-static struct script_function *function_take(lua_State *L, enum script_kind kind, const char *name)
+/* The function that the configuration knows by this name, or a new one; <sets>: of actions, of which
+ * several have one name if they are for other rules. Raises an error.
+ */
+static struct script_function *function_take(lua_State *L, enum script_kind kind, const char *name,
+					     unsigned sets)
 {
 	struct script_box *box = script_box_of(L);
 	struct script_room *room = box->room;
 	struct script_function *fn = room->functions, **last;
 	unsigned count = box->thread ? room->box_count : 1;
 
-	while (fn && (!name || fn->kind != kind || !fn->own_name ||
+	while (fn && (!name || fn->kind != kind || fn->sets != sets || !fn->own_name ||
 		      strcmp(fn->own_name, name) != 0))
 		fn = fn->next;
 	if (fn)
@@ -25,6 +28,7 @@ static struct script_function *function_take(lua_State *L, enum script_kind kind
 	if (!fn->refs || !fn->usage || !fn->own_name || (name && !fn->name))
 		luaL_error(L, "out of memory");
 	fn->kind = kind;
+	fn->sets = sets;
 	fn->room = room;
 	fn->shared = box->thread ? NULL : box;
 	fn->ref_count = count;
@@ -58,7 +62,7 @@ struct script_function *script_function_take(lua_State *L, enum script_kind kind
 
 	if (!script_box_of(L)->is_loading)
 		luaL_error(L, "not available outside of the body of a script");
-	fn = function_take(L, kind, name);
+	fn = function_take(L, kind, name, 0);
 	function_keep(L, fn, index);
 	return fn;
 }
@@ -84,7 +88,7 @@ static int register_fetches(lua_State *L)
 
 	check_early(L, "register_fetches");
 	luaL_checktype(L, 2, LUA_TFUNCTION);
-	fn = function_take(L, SCRIPT_FETCH, name_at(L, 1));
+	fn = function_take(L, SCRIPT_FETCH, name_at(L, 1), 0);
 	function_keep(L, fn, 2);
 	script_fetch_row(fn);
 	return 0;
@@ -96,7 +100,7 @@ static int register_converters(lua_State *L)
 
 	check_early(L, "register_converters");
 	luaL_checktype(L, 2, LUA_TFUNCTION);
-	fn = function_take(L, SCRIPT_CONVERTER, name_at(L, 1));
+	fn = function_take(L, SCRIPT_CONVERTER, name_at(L, 1), 0);
 	function_keep(L, fn, 2);
 	script_converter_row(fn);
 	return 0;
@@ -133,10 +137,10 @@ static int register_action(lua_State *L)
 	luaL_argcheck(L, args >= 0 && args < 60, 4, "a number of arguments is expected");
 	for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1))
 		sets |= ruleset_at(L, -1);
-	fn = function_take(L, SCRIPT_ACTION, name);
+	fn = function_take(L, SCRIPT_ACTION, name, sets);
 	function_keep(L, fn, 3);
 	fn->arg_count = (int)args;
-	script_action_row(fn, sets);
+	script_action_row(fn);
 	return 0;
 }
 
@@ -144,7 +148,7 @@ static int register_init(lua_State *L)
 {
 	check_early(L, "register_init");
 	luaL_checktype(L, 1, LUA_TFUNCTION);
-	function_keep(L, function_take(L, SCRIPT_INIT, NULL), 1);
+	function_keep(L, function_take(L, SCRIPT_INIT, NULL, 0), 1);
 	return 0;
 }
 
@@ -159,7 +163,7 @@ static int register_service(lua_State *L)
 	if (strcmp(mode, "http") != 0 && strcmp(mode, "tcp") != 0)
 		return luaL_error(L, "Lua service environment '%s' is unknown. 'http' or 'tcp' "
 				  "are expected.", mode);
-	fn = function_take(L, SCRIPT_SERVICE, name);
+	fn = function_take(L, SCRIPT_SERVICE, name, 0);
 	function_keep(L, fn, 3);
 	if (*mode == 'h')
 		script_service_row(fn);

@@ -115,6 +115,7 @@ struct script_function {
 	unsigned ref_count;
 	struct script_usage *usage;   /* beside refs; NULL: it is not counted */
 	int arg_count;                /* actions: words that follow */
+	unsigned sets;                /* actions: what they were registered for */
 	struct rule_action action;
 	struct expr_fetch fetch;
 	struct expr_converter converter;
@@ -419,7 +420,8 @@ void script_sockets_retire(const struct config *cfg);
 /* Rows of what scripts bring: expr.c, action.c. */
 void script_fetch_row(struct script_function *fn);
 void script_converter_row(struct script_function *fn);
-void script_action_row(struct script_function *fn, unsigned sets);
+/* The action <fn> is for what its <sets> say, where one of the same name was for that before. */
+void script_action_row(struct script_function *fn);
 extern const struct expr_scripts script_exprs;
 const struct rule_action *script_action_find(const struct config *cfg, const char *name,
 					     unsigned sets);
