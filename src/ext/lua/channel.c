@@ -62,12 +62,12 @@ static size_t offset_at(lua_State *L, int index, size_t have)
 	return (size_t)at;
 }
 
-/* A length behind <from>; <all>: -1, and more than there is, mean what is there. */
+/* A length behind <from>; -1 means what is there, and, <all>, so does more than that. */
 static size_t length_at(lua_State *L, int index, size_t from, size_t have, bool all)
 {
 	lua_Integer left = (lua_Integer)(have - from), len = luaL_optinteger(L, index, left);
 
-	if (all && len == -1)
+	if (len == -1)
 		len = left;
 	if (all && len > left)
 		len = left;
@@ -93,12 +93,29 @@ static int push_bytes(lua_State *L, const struct script_way *w, size_t from, siz
 	return 1;
 }
 
+/* Does a channel's data begin behind all that there is? There is nothing yet then, while a message
+ * has an error.
+ */
+static bool is_beyond(lua_State *L, const struct script_way *w)
+{
+	return lua_tointeger(L, lua_upvalueindex(1)) != OF_MESSAGE &&
+	       luaL_optinteger(L, 2, 0) > (lua_Integer)w->in->len;
+}
+
+static int push_nothing(lua_State *L)
+{
+	lua_pushliteral(L, "");
+	return 1;
+}
+
 /* channel:data([offset [, length]]), message:body() */
 static int get_data(lua_State *L)
 {
 	const struct script_way *w = way_at(L);
-	size_t from = offset_at(L, 2, w->in->len);
+	size_t from = is_beyond(L, w) ? SIZE_MAX : offset_at(L, 2, w->in->len);
 
+	if (from == SIZE_MAX)
+		return push_nothing(L);
 	return push_bytes(L, w, from, length_at(L, 3, from, w->in->len, true));
 }
 
@@ -122,9 +139,11 @@ static size_t line_len(const struct block_queue *q, size_t from, size_t len)
 static int get_line(lua_State *L)
 {
 	const struct script_way *w = way_at(L);
-	size_t from = offset_at(L, 2, w->in->len);
-	size_t len = length_at(L, 3, from, w->in->len, true);
+	size_t from = is_beyond(L, w) ? SIZE_MAX : offset_at(L, 2, w->in->len), len;
 
+	if (from == SIZE_MAX)
+		return push_nothing(L);
+	len = length_at(L, 3, from, w->in->len, true);
 	return push_bytes(L, w, from, line_len(w->in, from, len));
 }
 
@@ -225,9 +244,7 @@ static int forward(lua_State *L)
 
 	if (!w->out)
 		return luaL_error(L, "nothing can be forwarded here");
-	if (len < 0)
-		len = 0;
-	if (len > (lua_Integer)w->in->len)
+	if (len < 0 || len > (lua_Integer)w->in->len)
 		len = (lua_Integer)w->in->len;
 	if (!block_queue_move_len(w->out, w->in, (size_t)len))
 		return luaL_error(L, "out of memory");
