@@ -73,8 +73,8 @@ struct compressor *compressor_new(enum compress_format format, int level,
 				  const struct compress_params *params);
 /* Nothing when NULL. */
 void compressor_free(struct compressor *c);
-/* For the bytes to come, where the library can (ISA-L, Brotli and Zstandard keep theirs). May add to <out> what came before. False: as
- * compressor_put().
+/* For the bytes to come, where the library can (ISA-L, Brotli and Zstandard keep theirs). May add
+ * to <out> what came before. False: as compressor_put().
  */
 bool compressor_set_level(struct compressor *c, int level, struct block_queue *out);
 /* Compresses <in>, adds to <out> what is ready. False: no memory, the stream cannot go on. */

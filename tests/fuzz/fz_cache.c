@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes what caches read of heads: Cache-Control, Vary, Age, dates, conditions, ranges. The first byte
- * chooses the section's settings; then fields of the request, an empty line, those of the answer.
- * What is decided is checked against a second, naive look at the same fields.
+/* Fuzzes what caches read of heads: Cache-Control, Vary, Age, dates, conditions, ranges. The first
+ * byte chooses the section's settings; then fields of the request, an empty line, those of the
+ * answer. What is decided is checked against a second, naive look at the same fields.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static struct slice fill(struct http_msg *m, struct slice text)
 	return text;
 }
 
-/* Is <word> an element of a line of Cache-Control, with or without a value? No list of quoted strings
- * is understood: only lines without a quote count.
+/* Is <word> an element of a line of Cache-Control, with or without a value? Lines with quoted
+ * strings do not count.
  */
 static bool says(const struct http_msg *m, struct slice word)
 {

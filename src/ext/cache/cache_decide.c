@@ -261,7 +261,8 @@ static int64_t age_of(const struct http_msg *m)
 	if (!f)
 		return 0;
 	return f->value.len && f->value.ptr[0] >= '0' && f->value.ptr[0] <= '9' &&
-	       (cache_seconds_of(f->value) || slice_eq(f->value, SLICE("0"))) ? cache_seconds_of(f->value) : -1;
+	       (cache_seconds_of(f->value) || slice_eq(f->value, SLICE("0")))
+		? cache_seconds_of(f->value) : -1;
 }
 
 static bool has_validator(const struct http_msg *m)

@@ -68,7 +68,8 @@ static bool make_head(struct service_call *c, const struct cache_hit *hit, struc
 		return http_msg_set_status(c->head, 304, slice_none()) && add_fields(c, o);
 	}
 	if (hit->ranges && o->status == 200)
-		range = cache_range_of(request, cache_value_of(o, o->etag), o->modified_s, len, &from, &to);
+		range = cache_range_of(request, cache_value_of(o, o->etag), o->modified_s, len,
+				       &from, &to);
 	if (range == CACHE_OUTSIDE)
 		return http_msg_set_status(c->head, 416, slice_none()) && add_length(c, 0) &&
 		       add_range(c, "bytes */%3$llu", 0, 0, len);

@@ -242,7 +242,7 @@ bool cache_object_has_tag(const struct cache_object *o, struct slice word);
  */
 struct slice cache_body_next(const struct cache_part **at, uint64_t *skip);
 
-/* --- cache_rfc.c: what the reference declines of RFC 9111 --------------------------------------- */
+/* --- cache_rfc.c: what the reference declines of RFC 9111 ------------------------------------- */
 
 /* Notes one more field that the answer varies by. False: no memory, or "*". */
 bool cache_vary_note(const struct http_msg *m, struct slice name, struct cache_second *out);
@@ -360,7 +360,7 @@ struct cache_state {
 	bool asks;                     /* the request bears validators of <stale> */
 	struct slice tags, since;      /* the client's conditions besides; slice_none(): none */
 	bool is_refreshing;            /* others are given <stale> meanwhile */
-	struct http_msg *asked;        /* rfc9111: the request's fields at rule cache-use; or NULL */
+	struct http_msg *asked;        /* rfc9111: the request's fields at cache-use; or NULL */
 };
 
 /* What a line `filter cache`, or a rule, means to the filter. */

@@ -45,7 +45,8 @@ static bool ask_since(struct cache_state *st, struct http_msg *m)
 
 	f = http_field_find(&m->fields, FIELD_IF_MODIFIED_SINCE, slice_none());
 	st->since = f ? f->value : slice_none();
-	return http_msg_set_field(m, SLICE("if-modified-since"), cache_value_of(st->stale, st->stale->last_modified));
+	return http_msg_set_field(m, SLICE("if-modified-since"),
+				  cache_value_of(st->stale, st->stale->last_modified));
 }
 
 /* All rules have run: asks the server whether it has changed, in words of its own (RFC 9111 4.3.1).
@@ -157,6 +158,11 @@ static struct cache_object *despite_failure(struct cache_object *o)
 	return cache_object_take(o);
 }
 
+static bool is_good_for_errors(const struct cache_object *o)
+{
+	return clock_now_ms() < o->end_ms + o->error_s * 1000ULL;
+}
+
 /* A server's head has come, or none will. */
 const struct service_kind *cache_instead(struct filter *f, unsigned status, bool is_servers,
 					 const void **arg)
@@ -170,7 +176,7 @@ const struct service_kind *cache_instead(struct filter *f, unsigned status, bool
 		return NULL;
 	if (is_servers && status == 304 && st->asks && is_about_ours(st, &s->res))
 		o = freshen(s, st, c);
-	else if (is_failure(status) && clock_now_ms() < st->stale->end_ms + st->stale->error_s * 1000ULL)
+	else if (is_failure(status) && is_good_for_errors(st->stale))
 		o = despite_failure(st->stale);
 	if (!o)
 		return NULL;

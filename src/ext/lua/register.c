@@ -2,8 +2,8 @@
 /* register.c - core.register_*: what scripts bring to the configuration */
 #include "script_priv.h"
 
-/* The function that the configuration knows by this name, or a new one; <sets>: of actions, of which
- * several have one name if they are for other rules. Raises an error.
+/* The function that the configuration knows by this name, or a new one; <sets>: of actions, which
+ * may have one name if they are for different rules. Raises an error.
  */
 static struct script_function *function_take(lua_State *L, enum script_kind kind, const char *name,
 					     unsigned sets)
