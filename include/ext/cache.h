@@ -25,6 +25,6 @@
 
 #include "base/module.h"
 
-extern const struct module mod_cache, mod_cache_beyond, mod_cache_ctl;
+extern const struct module mod_cache, mod_cache_beyond, mod_cache_compressed, mod_cache_ctl;
 
 #endif

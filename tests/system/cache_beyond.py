@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sections cache do beyond the reference's: validation, what is stale (RFC 5861), one request for many, ranges, removal by
 address, prefix and tag. --seconds N: of the storm; --clients N: of one that is stale."""
+import gzip
 import re
 import threading
 import time
@@ -39,11 +40,11 @@ cache c
 class Scene:
     """A proxy, and a server whose answer(path, head, nth) is a function: bytes; None: it closes."""
 
-    def __init__(self, args, answer, lines):
+    def __init__(self, args, answer, lines, conf=CONF):
         self.answer, self.asked, self.lock = answer, [], threading.Lock()
         self.server = lib.Server(self.serve)
         self.port = lib.ports(1)[0]
-        self.proxy = lib.Proxy(args.program, CONF % {"port": self.port, "server": self.server.port, "lines": "".join("\t%s\n" % x for x in lines)})
+        self.proxy = lib.Proxy(args.program, conf % {"port": self.port, "server": self.server.port, "lines": "".join("\t%s\n" % x for x in lines)})
 
     def serve(self, sock):
         r = lib.Reader(sock)
@@ -392,6 +393,69 @@ def removal(tap, args):
         tap.eq(x.proxy.ctl("clear cache c prefix http://h/many/").strip(), "3000 objects were removed.", "many")
 
 
+COMPRESSED = """
+defaults
+	mode http
+	timeout connect 2s
+	timeout client 20s
+	timeout server 20s
+frontend fe
+	bind 127.0.0.1:%(port)d
+	default_backend be
+	http-response add-header x-rule 1
+	http-after-response set-header x-hit %%[res.cache_hit]/%%[res.comp]
+backend be
+	filter cache c
+	filter compression
+	filter cache-compressed c
+	compression algo gzip
+	compression type text/plain
+	http-request cache-use c
+	http-response cache-store c
+	server s 127.0.0.1:%(server)d
+cache c
+	total-max-size 4
+	max-age 240
+	max-object-size 400000
+	revalidate 60
+"""
+
+
+def compressed(tap, args):
+    """What compression has made of an answer, or of a hit, is kept: it is made once."""
+    body = b"some text, again and again\n" * 4000
+
+    def answer(path, head, n):
+        if "if-none-match" in head:
+            return unchanged('ETag: "e"', "Cache-Control: max-age=100")
+        return ok(body, "Cache-Control: max-age=%d" % (1 if path == "/stale" else 100), "Content-Type: " + ("image/png" if path == "/png" else "text/plain"),
+                  'ETag: "e"', *(["Vary: Accept-Encoding"] if path == "/vary" else []))
+
+    def look(x, path, *fields):
+        n, status, hit, got, heads = x.get(path, fields)
+        plain = gzip.decompress(got) if heads.get("content-encoding") == "gzip" else got
+        return n, status, heads.get("content-encoding"), plain == body, heads.get("x-hit"), heads.get("x-rule")
+
+    with Scene(args, answer, (), COMPRESSED) as x:
+        with_gzip = "Accept-Encoding: gzip"
+        tap.eq(look(x, "/a", with_gzip), (1, 200, "gzip", True, "0/1", "1"), "the first one is compressed on its way")
+        tap.eq([look(x, "/a", with_gzip) for _ in range(2)], [(0, 200, "gzip", True, "1/0", "1")] * 2, "the next ones are given that")
+        tap.eq(look(x, "/a", "Accept-Encoding: identity"), (0, 200, None, True, "1/0", "1"), "others get it plain")
+        tap.eq(look(x, "/a"), (0, 200, None, True, "1/0", "1"), "so does who names no coding")
+        heads = x.get("/a", [with_gzip])[4]
+        tap.eq((heads.get("etag"), heads.get("vary"), int(heads["content-length"]) < 2000), ('W/"e"', "Accept-Encoding", True), "its head is that of compression")
+        tap.eq(x.get("/a", [with_gzip, 'If-None-Match: W/"e"'])[1], 304, "it has its tag")
+        tap.eq(look(x, "/b")[2:5], (None, True, "0/0"), "plain at first")
+        tap.eq([look(x, "/b", with_gzip)[0::4] for _ in range(2)], [(0, "1/1"), (0, "1/0")], "a hit that is compressed is kept, too")
+        tap.eq([look(x, "/png", with_gzip)[2:5:2] for _ in range(2)], [(None, "0/0"), (None, "1/0")], "what is not compressed is plain")
+        tap.eq([look(x, "/vary", with_gzip)[0::4] for _ in range(2)], [(1, "0/1"), (0, "1/0")], "an answer that varies by it already")
+        look(x, "/stale", with_gzip)
+        stale()
+        tap.eq([look(x, "/stale", with_gzip)[0::2] for _ in range(2)], [(1, "gzip", "1/0"), (0, "gzip", "1/0")], "what is compressed is validated as it is")
+        tap.eq(x.proxy.ctl("clear cache c url http://h/a").strip(), "2 objects were removed.", "both are removed by their address")
+        tap.eq(look(x, "/a", with_gzip)[0::4], (1, "0/1"), "and fetched anew")
+
+
 def storm(tap, args):
     """Everything at once: short lives, failures, clients that leave, reloads; nothing wrong is given, nothing is held at the end."""
     import random
@@ -455,7 +519,7 @@ def storm(tap, args):
 def main():
     args = lib.arguments(__doc__, ("seconds", 4, "of the storm"), ("clients", 40, "of one that is stale"))
     tap = lib.Tap()
-    tap.run((validation, errors, refreshing, collapsed, ranges, removal, storm), args)
+    tap.run((validation, errors, refreshing, collapsed, ranges, removal, compressed, storm), args)
     tap.done()
 
 

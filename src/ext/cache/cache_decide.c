@@ -307,16 +307,26 @@ static void look_at_vary(const struct http_msg *m, const struct cache_conf *c,
 		out->vary_is_unknown = true;
 }
 
-static void look_at_encoding(const struct http_msg *m, struct cache_answer *out)
+uint32_t cache_encodings_of(const struct http_msg *m)
 {
 	struct slice rest = slice_none(), word;
+	uint32_t encodings = 0;
 	int at = -1;
 
 	while (http_value_next(&m->fields, &at, &rest, FIELD_CONTENT_ENCODING, slice_none(),
 			       &word))
-		out->second.encodings |= encoding_of(word);
+		encodings |= encoding_of(word);
+	return encodings;
+}
+
+static void look_at_encoding(const struct http_msg *m, const struct cache_conf *c,
+			     struct cache_answer *out)
+{
+	out->second.encodings = cache_encodings_of(m);
 	if (out->second.vary & CACHE_VARY_ENCODING && out->second.encodings & CACHE_UNKNOWN)
 		out->vary_is_unknown = true;
+	if (c->keeps_compressed) /* there will be others beside it */
+		out->second.vary |= CACHE_VARY_ENCODING;
 }
 
 /* Is the status one of those that are kept? Parts, and what belongs to conditions, are not. */
@@ -353,7 +363,7 @@ void cache_look_at_answer(const struct http_msg *m, const struct cache_request *
 	look_at_vary(m, c, out);
 	if (out->second.others.len)
 		out->second.others_hash = cache_vary_hash(rq->second.fields, out->second.others);
-	look_at_encoding(m, out);
+	look_at_encoding(m, c, out);
 	out->second.referer = rq->second.referer;
 	out->second.origin = rq->second.origin;
 	if (!status_fits(m->status, c) || l.refused || out->age_s < 0 ||
@@ -374,6 +384,8 @@ bool cache_second_fits(const struct cache_second *a, const struct cache_second *
 	    (a->vary & CACHE_VARY_ORIGIN && a->origin != r->origin) ||
 	    (a->vary & CACHE_VARY_OTHERS &&
 	     a->others_hash != cache_vary_hash(r->fields, a->others)))
+		return false;
+	if (a->vary & CACHE_VARY_OURS && r->encodings & CACHE_ANY)
 		return false;
 	if (!(a->vary & CACHE_VARY_ENCODING) || r->encodings & CACHE_ANY)
 		return true;

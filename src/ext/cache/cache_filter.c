@@ -243,7 +243,7 @@ enum rule_result cache_purge_run(const struct rule *r, struct expr_ctx *ctx, boo
 
 /* --- http-response cache-store ---------------------------------------------------------------- */
 
-static uint64_t max_object(const struct cache_conf *c)
+uint64_t cache_max_object(const struct cache_conf *c)
 {
 	return c->max_object ? c->max_object : (uint64_t)c->total_mb << 12;
 }
@@ -251,10 +251,13 @@ static uint64_t max_object(const struct cache_conf *c)
 bool cache_may_store(const struct cache_conf *c, const struct http_msg *m,
 		      const struct cache_answer *a)
 {
+	unsigned ours = c->keeps_compressed ? CACHE_VARY_ENCODING | CACHE_VARY_OURS : 0;
+	unsigned vary = a->second.vary & ~ours;
+
 	return (a->fresh_ms || (a->may_be_validated && c->revalidate_s)) &&
-	       !a->vary_is_unknown && (!a->second.vary || c->process_vary || c->rfc9111) &&
+	       !a->vary_is_unknown && (!vary || c->process_vary || c->rfc9111) &&
 	       !(m->body == HTTP_BODY_LENGTH &&
-		 m->content_length + http_msg_size(m) > max_object(c));
+		 m->content_length + http_msg_size(m) > cache_max_object(c));
 }
 
 enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -266,7 +269,7 @@ enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, boo
 	const struct cache_state *asked = f ? f->state : NULL;
 	struct cache_state *st = mine ? mine->state : NULL;
 	struct cache_answer a;
-	uint64_t max = max_object(c);
+	uint64_t max = cache_max_object(c);
 
 	if (!st || st->storing || slice_is_none(asked->key) || !asked->request.is_get ||
 	    asked->request.no_store || (c->rfc9111 && !asked->asked) ||
@@ -357,10 +360,8 @@ static enum filter_result cache_data(struct filter *f, enum filter_side side,
 {
 	struct cache_state *st = f->state;
 
-	for (const struct piece *p = in->first; p && st->storing; p = p->next)
-		if (st->storing->body->len + p->len > st->max_len ||
-		    !cache_object_add(st->storing, p->ptr, p->len))
-			give_up(st);
+	if (st->storing && !cache_object_keep(st->storing, in, st->max_len))
+		give_up(st);
 	block_queue_move(out, in);
 	if (st->storing)
 		return FILTER_NEXT;

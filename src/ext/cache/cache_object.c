@@ -77,6 +77,14 @@ bool cache_object_add(struct cache_object *o, const char *bytes, size_t len)
 	return true;
 }
 
+bool cache_object_keep(struct cache_object *o, const struct block_queue *in, uint64_t max_len)
+{
+	for (const struct piece *p = in->first; p; p = p->next)
+		if (o->body->len + p->len > max_len || !cache_object_add(o, p->ptr, p->len))
+			return false;
+	return true;
+}
+
 /* The first part is in one piece with the body, which nobody else knows of yet. */
 static void shrink_first(struct cache_object *o)
 {

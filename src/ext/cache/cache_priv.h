@@ -51,6 +51,7 @@ struct cache_conf {
 	int64_t stale_revalidate_s, stale_error_s;
 	int64_t collapse_ms;          /* to wait for another's answer, at most */
 	bool ranges, rfc9111;
+	bool keeps_compressed;        /* there is a filter cache-compressed */
 	const char *tag_field;        /* of answers, with words that they can be removed by; NULL */
 	struct cache *cache;          /* counted; NULL before the generation starts */
 };
@@ -70,7 +71,8 @@ enum cache_encoding {
 };
 
 enum cache_vary { CACHE_VARY_ENCODING = 1, CACHE_VARY_REFERER = 2, CACHE_VARY_ORIGIN = 4,
-		  CACHE_VARY_OTHERS = 8 /* any field: rfc9111 */ };
+		  CACHE_VARY_OTHERS = 8, /* any field: rfc9111 */
+		  CACHE_VARY_OURS = 16 /* encoded by us: not for who names no coding */ };
 
 /* What answers vary by, of a request or of an answer. */
 struct cache_second {
@@ -113,6 +115,8 @@ void cache_look_at_answer(const struct http_msg *m, const struct cache_request *
 			  const struct cache_conf *c, int64_t now_s, struct cache_answer *out);
 /* Seconds; what is no number is 0. */
 int64_t cache_seconds_of(struct slice text);
+/* The codings of an answer's body. */
+uint32_t cache_encodings_of(const struct http_msg *m);
 /* May an answer that varied so be given to this request? */
 bool cache_second_fits(const struct cache_second *answer, const struct cache_second *request);
 /* Does the client have it already: 304? <etag>, <modified_s>: of the object; none, 0. */
@@ -229,6 +233,8 @@ struct cache_object *cache_object_new(struct slice key, const struct http_msg *m
 				      const struct cache_conf *c);
 /* More of the body. False: no memory. */
 bool cache_object_add(struct cache_object *o, const char *bytes, size_t len);
+/* All of <in>, which stays there; false: no memory, or more than <max_len>. */
+bool cache_object_keep(struct cache_object *o, const struct block_queue *in, uint64_t max_len);
 /* The body is whole: memory that it does not need goes. */
 void cache_object_shrink(struct cache_object *o);
 struct cache_object *cache_object_take(struct cache_object *o);
@@ -391,6 +397,8 @@ const struct service_kind *cache_instead(struct filter *f, unsigned status, bool
 /* --- cache_filter.c --------------------------------------------------------------------------- */
 
 extern const struct filter_kind cache_filter_kinds[];
+/* The largest object of the section, bytes. */
+uint64_t cache_max_object(const struct cache_conf *c);
 /* http-request cache-use, cache-purge, http-response cache-store */
 struct cache_rule {
 	const char *name;

@@ -67,17 +67,19 @@ struct cache_object *cache_find(struct cache *c, struct slice key,
 	struct tree_node *n, *next;
 
 	lock_take(&sh->lock);
-	for (n = tree_find(&sh->tree, hash); n && n->key == hash && !found; n = next) {
+	for (n = tree_find(&sh->tree, hash); n && n->key == hash; n = next) {
 		struct cache_object *o = (struct cache_object *)n;
 
 		next = tree_next(n);
 		if (is_over(o))
 			object_out(c, sh, o);
-		else if (slice_eq(cache_key_of(o), key) &&
+		else if ((!found || cache_second_of(o)->vary & CACHE_VARY_OURS) &&
+			 slice_eq(cache_key_of(o), key) &&
 			 cache_second_fits(cache_second_of(o), request))
-			found = cache_object_take(o);
+			found = o; /* what is compressed already goes before what is not */
 	}
 	if (found) {
+		cache_object_take(found);
 		list_remove(&found->lru);
 		list_append(&sh->lru, &found->lru);
 	}
