@@ -36,6 +36,8 @@ frontend fe
 	use_backend retry if {{ path /retry }}
 	use_backend reject if {{ path /reject }}
 	use_backend body if {{ path /body }}
+	use_backend refused if {{ path /refused }}
+	use_backend inner if {{ path_beg /inner }}
 	default_backend be
 backend be
 	filter trace name B
@@ -66,6 +68,19 @@ backend reject
 backend body
 	filter trace name B
 	option http-buffer-request
+	server s 127.0.0.1:{server}
+backend refused
+	filter trace name B
+	retries 0
+	server s 127.0.0.1:{closed}
+backend inner
+	filter trace name B
+	http-request deny if {{ path /inner/deny }}
+	http-request redirect location /x if {{ path /inner/redirect }}
+	http-request return status 204 if {{ path /inner/return }}
+	http-request auth if {{ path /inner/auth }}
+	http-request wait-for-body time 5s if {{ path /inner/wait }}
+	http-request tarpit if {{ path /inner/tarpit }}
 	server s 127.0.0.1:{server}
 listen alone
 	bind 127.0.0.1:{alone}
@@ -128,6 +143,12 @@ class Origin(lib.Server):
             reader.body(head[1])
             if method == "CONNECT" or "upgrade" in names:
                 self.tunnel(sock, reader, method)
+                return
+            if path == "/cut":
+                sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
+                return
+            if path in ("/nothing", "/garbage"):
+                sock.sendall(b"" if path == "/nothing" else b"garbage\r\n\r\n")
                 return
             sock.sendall(ANSWERS.get(path, OK) if method != "HEAD" else OK[:-5])
 
@@ -222,6 +243,22 @@ CASES = {
     "sent again": ("fe", lambda p: talk(p, request("/retry", "POST", b"Content-Length: 5\r\n", b"hello"))),
     "rejected by the backend": ("fe", lambda p: lib.recv_all(sent(p, request("/reject")))),
     "the body first": ("fe", lambda p: raw(p, request("/body", "POST", b"Content-Length: 5\r\n", b"he"), b"llo")),
+    "no connection": ("fe", lambda p: talk(p, request("/refused"))),
+    "no connection, a body": ("fe", lambda p: talk(p, request("/refused", "POST", b"Content-Length: 5\r\n", b"hello"))),
+    "an answer that is cut": ("fe", lambda p: lib.recv_all(sent(p, request("/cut")))),
+    "no answer": ("fe", lambda p: talk(p, request("/nothing", "POST", b"Content-Length: 5\r\n", b"hello"))),
+    "no answer that can be read": ("fe", lambda p: talk(p, request("/garbage"))),
+    "deny in the backend": ("fe", lambda p: talk(p, request("/inner/deny"))),
+    "redirect in the backend": ("fe", lambda p: talk(p, request("/inner/redirect"))),
+    "return in the backend": ("fe", lambda p: talk(p, request("/inner/return"))),
+    "auth in the backend": ("fe", lambda p: talk(p, request("/inner/auth"))),
+    "tarpit in the backend": ("fe", lambda p: talk(p, request("/inner/tarpit"))),
+    "a rule that waits for the body": ("fe", lambda p: raw(
+        p, request("/inner/wait", "POST", b"Content-Length: 5\r\n", b"he"), b"llo")),
+    "a client that leaves within its body": ("fe", lambda p: left(
+        p, request("/a", "POST", b"Content-Length: 50\r\n", b"hello"))),
+    "a client that leaves within its head": ("fe", lambda p: left(p, b"GET /a HTTP/1.1\r\nHost:")),
+    "no server, with a body": ("fe", lambda p: talk(p, request("/none", "POST", b"Content-Length: 5\r\n", b"hello"))),
     "a proxy alone": ("alone", lambda p: talk(p, request("/a"))),
     "return of a proxy alone": ("alone", lambda p: talk(p, request("/return"))),
     "the statistics page of a proxy alone": ("alone", lambda p: talk(p, request("/stats;csv"))),
@@ -232,6 +269,12 @@ CASES = {
     "TCP that is looked at": ("inspect", lambda p: raw(p, b"GE", request("/a")[2:])),
     "TCP that becomes HTTP": ("upgrade", lambda p: talk(p, request("/a"))),
 }
+
+
+def left(port, data):
+    s = sent(port, data)
+    time.sleep(0.1)
+    s.close()
 
 
 def sent(port, data):
@@ -310,7 +353,7 @@ class Watched(lib.Proxy):
 def start(args):
     origin = Origin()
     where = dict(zip(NAMES, lib.ports(len(NAMES))))
-    proxy = Watched(args.program, CONF.format(server=origin.port, **where))
+    proxy = Watched(args.program, CONF.format(server=origin.port, closed=lib.ports(1)[0], **where))
     return origin, proxy, where
 
 

@@ -132,6 +132,76 @@ TRACES = {
         FB.head:q FB.end:q FBB.begin:s FB.WAIT_HTTP:s FB.HTTP_PROCESS_FE/BE:s FB.head:s FB.end:s FB.finish:q
         FB.finish:s B.detach F.stream_stop F.detach
     """, {"B.http:q": 5, "B.http:s": 5, "F.http:q": 5, "F.http:s": 5}),
+    "no connection": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=refused F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q
+        FB.end:q FB.finish:q FB.finish:s B.detach F.stream_stop F.detach
+    """, {}),
+    "no connection, a body": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=refused F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q
+        FB.end:q FB.finish:q FB.finish:s B.detach F.stream_stop F.detach
+    """, {"B.http:q": 5, "F.http:q": 5}),
+    "an answer that is cut": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=be F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q FB.end:q
+        FBB.begin:s FB.WAIT_HTTP:s FB.HTTP_PROCESS_FE/BE:s FB.head:s FB.finish:s FB.finish:q B.detach
+        F.stream_stop F.detach
+    """, {"B.http:s": 5, "F.http:s": 5}),
+    "no answer": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=be F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q FB.end:q
+        FBB.begin:s FB.<WAIT_HTTP:s FB.finish:q FB.finish:s B.detach F.stream_stop F.detach
+    """, {"B.http:q": 5, "F.http:q": 5}),
+    "no answer that can be read": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=be F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q FB.end:q
+        FBB.begin:s FB.<WAIT_HTTP:s FB.finish:q FB.finish:s B.detach F.stream_stop F.detach
+    """, {}),
+    "deny in the backend": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=inner F.>SWITCHING_RULES:q B.begin:q FB.<HTTP_PROCESS_BE:q FB.finish:q FB.finish:s B.detach
+        F.stream_stop F.detach
+    """, {}),
+    "redirect in the backend": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=inner F.>SWITCHING_RULES:q B.begin:q FB.<HTTP_PROCESS_BE:q FB.finish:q FB.finish:s B.detach
+        F.stream_stop F.detach
+    """, {}),
+    "return in the backend": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=inner F.>SWITCHING_RULES:q B.begin:q FB.<HTTP_PROCESS_BE:q FB.finish:q FB.finish:s B.detach
+        F.stream_stop F.detach
+    """, {}),
+    "auth in the backend": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=inner F.>SWITCHING_RULES:q B.begin:q FB.<HTTP_PROCESS_BE:q FB.finish:q FB.finish:s B.detach
+        F.stream_stop F.detach
+    """, {}),
+    "tarpit in the backend": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=inner F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.<HTTP_TARPIT:q FB.finish:q
+        FB.finish:s B.detach F.stream_stop F.detach
+    """, {}),
+    "a rule that waits for the body": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=inner F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q FB.end:q
+        FBB.begin:s FB.WAIT_HTTP:s FB.HTTP_PROCESS_FE/BE:s FB.head:s FB.end:s FB.finish:q FB.finish:s B.detach
+        F.stream_stop F.detach
+    """, {"B.http:q": 5, "B.http:s": 5, "F.http:q": 5, "F.http:s": 5}),
+    "a client that leaves within its body": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=be F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q FBB.begin:s
+        FB.<WAIT_HTTP:s FB.finish:s FB.finish:q B.detach F.stream_stop F.detach
+    """, {"B.http:q": 5, "F.http:q": 5}),
+    "a client that leaves within its head": ("""
+
+    """, {}),
+    "no server, with a body": ("""
+        F.attach F.stream_start F.begin:q F.WAIT_HTTP:q F.HTTP_PROCESS_FE:q F.<SWITCHING_RULES:q B.attach
+        FB.backend=none F.>SWITCHING_RULES:q B.begin:q FB.HTTP_PROCESS_BE:q FB.HTTP_INNER:q FB.head:q FB.end:q
+        FB.finish:q FB.finish:s B.detach F.stream_stop F.detach
+    """, {"B.http:q": 5, "F.http:q": 5}),
     "a proxy alone": ("""
         L.attach L.stream_start L.begin:q L.WAIT_HTTP:q L.HTTP_PROCESS_FE:q L.<SWITCHING_RULES:q L.backend=alone
         L.>SWITCHING_RULES:q L.HTTP_INNER:q L.head:q L.end:q L.begin:s L.WAIT_HTTP:s L.HTTP_PROCESS_FE/BE:s
