@@ -112,9 +112,9 @@ enum h1_body {
 #define H1_FL_CODING         0x10000 /* a transfer coding other than chunked (always refused) */
 #define H1_FL_WS_KEY         0x20000 /* has a plausible Sec-WebSocket-Key */
 #define H1_FL_WS_ACCEPT      0x40000 /* has Sec-WebSocket-Accept */
-#define H1_FL_UNTIDY         0x80000 /* the lines of the fields are not, one behind the other, all the
-				      * fields with ": " and CRLF between; or some are of the framing
-				      * or the connection, other than a plain Content-Length
+#define H1_FL_UNTIDY         0x80000 /* the lines of the fields are not, one behind the other, all
+				      * the fields with ": " and CRLF between; or some are of the
+				      * framing or the connection, but for a plain Content-Length
 				      */
 
 struct h1_field {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "base/bug.h"
 
-/* Slots of a class that have an init(), or a fini(): objects come and go with each request, and most
- * slots have neither.
+/* Slots of a class that have an init(), or a fini(): objects come and go with each request, and
+ * most slots have neither.
  */
 #define CALLED_MAX 64
 

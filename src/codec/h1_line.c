@@ -297,8 +297,8 @@ static inline bool h1_read_usual_version(struct h1_head *out, const char *at, co
 }
 
 /* Reads the rest of a request line, from the version on. */
-static enum h1_line h1_read_other_version(struct h1_parser *p, struct slice input, const char *start,
-					  struct h1_head *out)
+static enum h1_line h1_read_other_version(struct h1_parser *p, struct slice input,
+					  const char *start, struct h1_head *out)
 {
 	struct h1_cursor c = { start, input.ptr + input.len };
 	enum h1_line got;

@@ -38,8 +38,8 @@ struct h1_line_state {
  * collects H1_FL_*. H1_LINE_BAD: <c>->at is the byte refused, <error> why.
  */
 enum h1_line h1_read_field(struct h1_cursor *c, struct h1_field *field, struct h1_line_state *s);
-/* Reads field lines at <p>->line up to the empty one into <out>. The same results, H1_LINE_LAST when
- * all are read; <p>->line moves past each line that was read.
+/* Reads field lines at <p>->line up to the empty one into <out>. The same results, H1_LINE_LAST
+ * when all are read; <p>->line moves past each line that was read.
  */
 enum h1_line h1_read_fields(struct h1_parser *p, struct slice input, struct h1_head *out);
 

@@ -10,9 +10,9 @@
 #include "mux/h1_case.h"
 #include "net/pipe.h"
 
-/* A block being written; grows by whole blocks when a head is larger than one. Lines that stand in a
- * received head as they are to be written, one behind the other, are a run: one copy, when the run
- * ends. All but put_line() writes behind what was written, so end_run() goes before.
+/* A block being written; grows by whole blocks when a head is larger than one. Lines that stand in
+ * a received head as they are to be written, one behind the other, are a run: one copy, when the
+ * run ends. All but put_line() writes behind what was written, so end_run() goes before.
  */
 struct writer {
 	struct block *block;
@@ -68,7 +68,7 @@ static inline void end_run(struct writer *w)
 	w->run = w->run_end = NULL;
 }
 
-/* Takes the line from <start> up to <stop> into the run if it is the next one, else begins a run. */
+/* Takes the line from <start> up to <stop> into the run if it is the next one, else begins one. */
 static inline void extend_run(struct writer *w, const char *start, const char *stop)
 {
 	if (w->run && (start != w->run_end + 2 || memcmp(w->run_end, "\r\n", 2) != 0))
@@ -189,13 +189,13 @@ static void put_start_line(struct writer *w, const struct http_msg *m, bool old)
 {
 	struct slice version = old ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
 	const char *stop = start_line_as_received(m, version);
+	bool response = m->flags & HTTP_MSG_RESPONSE;
 
 	if (likely(stop != NULL)) {
-		extend_run(w, m->flags & HTTP_MSG_RESPONSE ? m->version_text.ptr : m->method_text.ptr,
-			   stop);
+		extend_run(w, response ? m->version_text.ptr : m->method_text.ptr, stop);
 		return;
 	}
-	if (m->flags & HTTP_MSG_RESPONSE) {
+	if (response) {
 		char code[5] = { ' ', (char)('0' + m->status / 100 % 10),
 				 (char)('0' + m->status / 10 % 10),
 				 (char)('0' + m->status % 10), ' ' };

@@ -148,7 +148,8 @@ static uint32_t find_idle_stages(const struct proxy *px, bool back)
 		{ 1u << STAGE_TCP_CONTENT_BE, true, !content },
 		{ 1u << STAGE_BODY_BE, true, !buffers },
 		/* those behind some are for streams that go there, or have filters */
-		{ 1u << STAGE_HTTP_REQUEST_BE | 1u << STAGE_TARPIT | 1u << STAGE_UPGRADE, true, quiet },
+		{ 1u << STAGE_HTTP_REQUEST_BE | 1u << STAGE_TARPIT | 1u << STAGE_UPGRADE, true,
+		  quiet },
 		{ 1u << STAGE_PREPARE | 1u << STAGE_FILTER_REQUEST, prepares_nothing(px, false),
 		  prepares_nothing(px, true) },
 		{ 1u << STAGE_TCP_RESPONSE, true, !rules_any(px, RULES_TCP_RESPONSE) },
