@@ -28,6 +28,7 @@ static uint8_t played_secrets[4][32];
 static bool played_freed;
 
 /* TLS: all secrets and the client's parameters at once. */
+__attribute__((unused))
 static bool played_secrets_are_told(struct quic_conn *q, const uint8_t *params, size_t len)
 {
 	const struct quic_tls_user *u = &quic_conn_tls_user;
@@ -82,6 +83,7 @@ static void played_closed(void *owner)
 }
 
 /* Begins a connection, and the keys of its client. NULL: no memory. */
+__attribute__((unused))
 static struct quic_conn *played_begin(const struct quic_listener *l, const struct quic_tls_ops *tls,
 				      struct played_client *c, uint64_t now)
 {
