@@ -93,20 +93,30 @@ static double rate_of(const struct quic_bbr *b, uint64_t now_ns)
 	return (double)(b->delivered - b->sample.delivered) / (double)interval;
 }
 
+static void note_rate(struct quic_bbr *b, double bw)
+{
+	if (b->noted_round != b->round) {
+		b->place = (uint8_t)((b->place + 1) % QUIC_BBR_ROUNDS);
+		b->rounds[b->place] = 0;
+		b->noted_round = b->round;
+	}
+	if (bw > b->rounds[b->place])
+		b->rounds[b->place] = bw;
+	b->bw = most(b);
+}
+
 static void take_rate(struct quic_bbr *b, uint64_t now_ns)
 {
 	double bw = rate_of(b, now_ns);
-	double *place;
 
 	b->round_start = b->sample.delivered >= b->next_round;
 	if (b->round_start) {
 		b->next_round = b->delivered;
-		b->rounds[++b->round % QUIC_BBR_ROUNDS] = 0;
+		b->round++;
 	}
-	place = &b->rounds[b->round % QUIC_BBR_ROUNDS];
-	if (bw > *place && (bw >= b->bw || !b->sample.app_limited))
-		*place = bw;
-	b->bw = most(b);
+	/* (rounds in which there was little to send neither tell of the path, nor make it old) */
+	if (bw > 0 && (bw >= b->bw || !b->sample.app_limited))
+		note_rate(b, bw);
 	if (b->app_limited && b->delivered > b->app_limited)
 		b->app_limited = 0;
 }
@@ -218,10 +228,18 @@ static void take_rtt(struct quic_cc *cc, uint64_t now_ns, uint64_t rtt_ns, uint6
 
 /* --- what follows of it ----------------------------------------------------------------------- */
 
-static void set_pace(struct quic_bbr *b)
+/* Until the path is full, at least as if a window left in a round trip: what a handshake shows says
+ * little of it.
+ */
+static void set_pace(struct quic_cc *cc)
 {
+	struct quic_bbr *b = &cc->bbr;
+	uint64_t rtt = b->min_rtt_ns < NS_PER_MS ? NS_PER_MS : b->min_rtt_ns;
 	double pace = b->pacing_gain * b->bw;
 
+	if (!b->filled && b->min_rtt_ns != UINT64_MAX &&
+	    pace < HIGH_GAIN * 10 * cc->mtu / (double)rtt)
+		pace = HIGH_GAIN * 10 * cc->mtu / (double)rtt;
 	if (pace > 0 && (b->filled || pace > b->pace))
 		b->pace = pace;
 }
@@ -259,7 +277,7 @@ void quic_bbr_ack_end(struct quic_cc *cc, uint64_t now_ns, uint64_t rtt_ns, uint
 	else if (b->state == BBR_PROBE_BW)
 		go_round(cc, now_ns, in_flight);
 	take_rtt(cc, now_ns, rtt_ns, in_flight);
-	set_pace(b);
+	set_pace(cc);
 	set_window(cc);
 	b->sample_ns = b->acked = 0;
 	b->lost = false;

@@ -192,8 +192,9 @@ struct quic_bbr {
 	bool filled, round_start, lost;
 	double pacing_gain, window_gain;
 	double bw, full_bw, pace;      /* pace 0: none yet */
-	double rounds[QUIC_BBR_ROUNDS]; /* the most of each */
-	uint64_t round, next_round, probe_round;
+	double rounds[QUIC_BBR_ROUNDS]; /* the most of each of the last that told something */
+	uint8_t place;                 /* of the latest in <rounds> */
+	uint64_t round, next_round, probe_round, noted_round;
 	uint64_t delivered, delivered_ns, first_sent_ns;
 	uint64_t app_limited;          /* until so much is delivered; 0: it is not */
 	uint64_t min_rtt_ns, min_rtt_at_ns; /* UINT64_MAX: not known */

@@ -610,11 +610,32 @@ static unsigned share_of(enum quic_cc_algo algo, unsigned loss)
 	return share;
 }
 
+/* Milliseconds that 5 MB take on a path without delay, behind much that is small. */
+static uint64_t time_nearby(enum quic_cc_algo algo)
+{
+	tunes = plain;
+	tunes.rxbuf = 4000000;
+	begin(5);
+	line.algo = (uint8_t)algo;
+	quic_cc_init(&me.ends[0]->cc, algo, me.ends[0]->mtu, tunes.window_max);
+	me.n = (struct network){ 0 };
+	for (unsigned i = 0; i < TRANSFERS; i++)
+		me.transfers[i] = (struct transfer){ .up = i ? 10 : 5000000, .down = 10 };
+	carry_on(LONGEST_MS);
+	ok(is_equal(), "controller %d, nearby: all arrives", algo);
+	finish();
+	return me.now_ns / MS - 1000;
+}
+
 static void test_controllers(void)
 {
+	uint64_t cubic_ms = time_nearby(QUIC_CC_CUBIC), bbr_ms = time_nearby(QUIC_CC_BBR);
+
 	unsigned bbr = share_of(QUIC_CC_BBR, 0), bad = share_of(QUIC_CC_BBR, 10),
 		 cubic = share_of(QUIC_CC_CUBIC, 0), worse = share_of(QUIC_CC_CUBIC, 10);
 
+	ok(bbr_ms < 4000 && cubic_ms < 4000, "nearby: CUBIC %llu ms, BBR %llu ms",
+	   (unsigned long long)cubic_ms, (unsigned long long)bbr_ms);
 	ok(bbr > 80, "BBR fills a link: %u %%", bbr);
 	ok(cubic > 60, "so does CUBIC: %u %%", cubic);
 	ok(bad > 70 && bad > worse, "BBR does so where packets are lost: %u, CUBIC %u %%", bad,
