@@ -225,6 +225,10 @@ void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
 		s->ep->flags |= EP_RX_BAD;
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
 	s->ep->user->wake(s->ep);
+	if (!h->back)
+		return;
+	h->glitches++;
+	check_glitches(h);
 }
 
 struct h3_stream *h3_stream_new(struct h3_conn *h)

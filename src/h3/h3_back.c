@@ -20,7 +20,7 @@ static struct h3_conn *h3_of(const struct mux *m)
 /* Nobody uses the connection any more: kept, or over? */
 static void last_left(struct h3_conn *h)
 {
-	bool good = h->quic && !(h->flags & H3C_GOAWAY);
+	bool good = h->quic && (h->flags & (H3C_GOAWAY | H3C_CONNECTED)) == H3C_CONNECTED;
 
 	h->flags |= H3C_USED;
 	if (h->back->stream_left(h->owner, true) && good)
