@@ -10,6 +10,7 @@
 #include "mux/h2.h"
 #include "net/conn.h"
 #include "h3_priv.h"
+#include "h3_trace.h"
 
 /* Without requests a client that was asked to go has this long to begin what is on its way. */
 #define LEAVE_MS 1000
@@ -36,6 +37,7 @@ static void destroy(struct h3_conn *h)
 {
 	BUG_ON(!list_is_empty(&h->streams));
 	timer_cancel(&h->timer);
+	H3C_TRACE(STATE, h, H3_EV(CONN_END), "the connection ends");
 	if (h->back)
 		h->back->closed(h->owner);
 	else
@@ -142,6 +144,7 @@ void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
 {
 	if (!h->quic)
 		return;
+	H3C_TRACE(ERROR, h, H3_EV(CONN_END), "%s, error 0x%x", text, code);
 	note_bad(h, FRONT_BAD_SYNTAX, text, clock_now_ns());
 	h3_close(h, code);
 }
@@ -189,6 +192,7 @@ void h3_stream_free(struct h3_stream *s)
 	struct h3_conn *h = s->conn;
 	bool was_request = s->ep != NULL;
 
+	H3S_TRACE(STATE, s, H3_EV(STREAM_END), "the stream ends");
 	list_remove(&s->link);
 	if (s->quic)
 		quic_stream_leave(s->quic);
@@ -206,6 +210,7 @@ void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
 {
 	struct h3_conn *h = s->conn;
 
+	H3S_TRACE(ERROR, s, H3_EV(STREAM_END), "%s, error 0x%x", text, code);
 	s->flags |= H3S_RESET;
 	s->reset_code = code;
 	if (s->quic) {
@@ -242,6 +247,7 @@ struct h3_stream *h3_stream_new(struct h3_conn *h)
 	s->left = s->tx_left = UINT64_MAX;
 	s->since_ns = clock_now_ns();
 	list_append(&h->streams, &s->link);
+	H3S_TRACE(STATE, s, H3_EV(STREAM_NEW), "a stream begins");
 	return s;
 }
 
@@ -525,6 +531,8 @@ bool h3_conn_start(struct h3_conn *h)
 	at = quic_put_varint(at, (uint64_t)(end - settings));
 	for (const uint8_t *p = settings; p < end; p++)
 		*at++ = *p;
+	H3C_TRACE(PROTO, h, H3_EV(CONN_NEW) | H3_EV(TX_FRAME) | H3_EV(TX_SETTINGS),
+		  "sending SETTINGS");
 	if (open_control(h) && quic_stream_send_copy(h->control, bytes, (size_t)(at - bytes)))
 		return true;
 	h3_close(h, H3_STREAM_CREATION_ERROR);

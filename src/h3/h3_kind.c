@@ -2,6 +2,7 @@
 /* h3_kind.c - edge file: HTTP/3's row of the table of protocols */
 #include "base/module.h"
 #include "h3_priv.h"
+#include "h3_trace.h"
 
 static const struct mux_kind kind = {
 	.name = "quic", .label = "QUIC", .alpn = SLICE("\x02h3"), .mode = MUX_HTTP,
@@ -14,6 +15,7 @@ static const struct mux_kind kind = {
 	.back_attach_thread = h3_back_attach_thread, .back_open = h3_dial,
 };
 
+static struct trace_source *const traces[] = { &trace_h3, NULL };
 static const struct mux_kind *const muxes[] = { &kind, NULL };
 
 static bool start(struct config *cfg, struct diag_list *diags)
@@ -22,5 +24,5 @@ static bool start(struct config *cfg, struct diag_list *diags)
 }
 
 const struct module mod_h3 = {
-	.name = "h3", .muxes = muxes, .start = start, .thread_fini = h3_head_thread_fini,
+	.name = "h3", .muxes = muxes, .traces = traces, .start = start, .thread_fini = h3_head_thread_fini,
 };

@@ -2,6 +2,7 @@
 /* h3_read.c - the HTTP/3 mux: frames received (RFC 9114 6, 7) */
 #include "codec/quic.h"
 #include "h3_priv.h"
+#include "h3_trace.h"
 
 /* The head of a frame: two integers. */
 #define FRAME_HEAD_MAX 16
@@ -39,6 +40,13 @@ static bool read_whole_number(struct h3_stream *s, uint64_t len, uint64_t *n)
 	       before - quic_stream_rx(s->quic)->len == len;
 }
 
+static uint64_t event_of(uint64_t type)
+{
+	return H3_EV(RX_FRAME) | (type == H3_DATA ? H3_EV(RX_DATA)
+				  : type == H3_HEADERS ? H3_EV(RX_HEADERS)
+				  : type == H3_SETTINGS ? H3_EV(RX_SETTINGS) : 0);
+}
+
 /* Reads the head of the next frame. False: there is not enough for it. */
 static bool read_frame_head(struct h3_stream *s)
 {
@@ -50,6 +58,8 @@ static bool read_frame_head(struct h3_stream *s)
 		return false;
 	take(s, (size_t)(r.at - bytes));
 	s->flags |= H3S_IN_FRAME;
+	H3S_TRACE(PROTO, s, event_of(s->frame_type), "received a frame of type %llu, %llu bytes",
+		  (unsigned long long)s->frame_type, (unsigned long long)s->frame_left);
 	return true;
 }
 

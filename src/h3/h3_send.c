@@ -9,6 +9,7 @@
 #include "codec/quic.h"
 #include "http/msg.h"
 #include "h3_priv.h"
+#include "h3_trace.h"
 
 /* What a stream may have unsent in its endpoint before its source is stopped. */
 #define TX_HIGH (128 * 1024)
@@ -118,6 +119,8 @@ static bool send_head(struct h3_stream *s)
 		put_length(&w, m->content_length);
 	ok = put_frame(s, H3_HEADERS, room, (size_t)(w.at - room));
 	free(room);
+	H3S_TRACE(PROTO, s, H3_EV(TX_FRAME) | H3_EV(TX_HEADERS) | H3_EV(STREAM_SEND),
+		  "sending HEADERS, %u", m->status);
 	s->ep->flags &= ~EP_TX_HEAD;
 	s->ep->tx_bytes += http_msg_size(m);
 	return ok;
@@ -184,6 +187,8 @@ static bool send_data(struct h3_stream *s, size_t n)
 	if (!quic_stream_send_copy(s->quic, bytes, (size_t)(at - bytes)) ||
 	    (!copied && !quic_stream_send(s->quic, tx, n)))
 		return false;
+	H3S_TRACE(DATA, s, H3_EV(TX_FRAME) | H3_EV(TX_DATA) | H3_EV(STREAM_SEND),
+		  "sending DATA, %zu bytes", n);
 	s->ep->tx_bytes += n;
 	if (s->tx_left != UINT64_MAX)
 		s->tx_left -= n;

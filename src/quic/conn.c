@@ -15,6 +15,7 @@
 #include "core/thread.h"
 #include "net/conn.h"
 #include "quic_priv.h"
+#include "quic_trace.h"
 
 /* How long the handshake may take, unless it is configured. */
 #define HANDSHAKE_NS (10 * NS_PER_SEC)
@@ -116,6 +117,7 @@ static struct quic_conn *conn_make(const struct quic_tunes *t, const struct quic
 	if (line && line->window_max)
 		window = line->window_max;
 	init_cc(q, line ? line->algo : QUIC_CC_CUBIC, window);
+	QUIC_TRACE(STATE, q, NEW, "a connection begins");
 	return q;
 }
 
@@ -175,6 +177,7 @@ static void part_with_conn(struct quic_conn *q)
 
 void quic_conn_free(struct quic_conn *q)
 {
+	QUIC_TRACE(STATE, q, FREED, "the connection is freed");
 	q->host->forget(q);
 	quic_streams_free(q);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
@@ -223,6 +226,10 @@ static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned sui
 		return false;
 	if (!quic_keys_make(k, suite, secret, len, tx, true))
 		return false;
+	if (tx)
+		QUIC_TRACE(STATE, q, WRITE_SECRET, "keys to write, level %d", level);
+	else
+		QUIC_TRACE(STATE, q, READ_SECRET, "keys to read, level %d", level);
 	return level != QUIC_LEVEL_APP || tx || quic_keys_next(&q->phase.rx_next, k);
 }
 
@@ -265,6 +272,7 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 
 	if (!read_params(q, bytes, len) || !quic_cid_is(&p->scid, &q->ids.peer[0].cid))
 		return false;
+	QUIC_TRACE(PROTO, q, PARAMS, "transport parameters came");
 	if (p->idle_ms && (!idle || p->idle_ms < idle))
 		idle = p->idle_ms;
 	q->idle_after_ns = idle * NS_PER_MS;
@@ -385,6 +393,7 @@ void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns)
 	}
 	if (now_ns >= q->idle_ns) {
 		/* silently (RFC 9000 10.1) */
+		QUIC_TRACE(USER, q, IDLE, "nothing came for too long");
 		q->end.system = ETIMEDOUT;
 		q->state = QUIC_DEAD;
 		return;
@@ -407,6 +416,8 @@ void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame)
 {
 	if (!quic_is_open(q))
 		return;
+	QUIC_TRACE(USER, q, CLOSE, "the connection is closed, error 0x%llx",
+		   (unsigned long long)error);
 	q->end.error = error;
 	q->end.frame = frame;
 	q->flags |= QUIC_FL_CLOSE_DUE;

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "conf/conf.h"
 #include "quic_priv.h"
+#include "quic_trace.h"
 
 #define WINDOW_LEAST 10240
 #define WINDOW_MOST (INT64_C(4) << 30)
@@ -289,8 +290,11 @@ static struct slot *const slots[] = {
 	&quic_tune_slot, &quic_line_slot, &quic_server_slot, NULL,
 };
 
+static struct trace_source *const traces[] = { &trace_quic, NULL };
+
 const struct module mod_quic = {
 	.name = "quic", .keywords = keywords, .commands = quic_commands, .slots = slots,
+	.traces = traces,
 	.start = quic_start, .thread_init = quic_udp_thread_init,
 	.thread_fini = quic_udp_thread_fini,
 };

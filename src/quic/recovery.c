@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "core/pool.h"
 #include "quic_priv.h"
+#include "quic_trace.h"
 
 /* Packets acknowledged behind one that is missing, at least, before it counts as lost. */
 #define PACKET_THRESHOLD 3
@@ -99,6 +100,7 @@ static void take_sample(struct quic_conn *q, uint64_t sample, uint64_t delay)
 	uint64_t adjusted, diff;
 
 	r->latest = sample;
+	QUIC_TRACE(DATA, q, RTT, "a round trip of %llu us", (unsigned long long)(sample / 1000));
 	if (!r->known) {
 		r->known = true;
 		r->min = r->smoothed = sample;
@@ -191,6 +193,7 @@ static void count_loss(struct quic_conn *q, struct quic_space *s, const struct q
 static void packet_lost(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
 {
 	q->counts.lost++;
+	QUIC_TRACE(PROTO, q, LOSS, "packet %llu is lost", (unsigned long long)p->pn);
 	for (unsigned i = 0; i < p->count; i++) {
 		count_loss(q, s, &p->frames[i]);
 		frame_lost(q, s, &p->frames[i]);
@@ -328,6 +331,8 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 
 	if (f->largest >= s->next_pn)
 		return QUIC_PROTOCOL_VIOLATION;
+	QUIC_TRACE(DATA, q, ACK, "up to packet %llu is acknowledged",
+		   (unsigned long long)f->largest);
 	acked.before = s->largest_acked == UINT64_MAX ? 0 : s->largest_acked;
 	if (s->largest_acked == UINT64_MAX || f->largest > s->largest_acked)
 		s->largest_acked = f->largest;
@@ -428,6 +433,7 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 {
 	bool due = false;
 
+	QUIC_TRACE(STATE, q, TIMER, "the timer of losses is due, %u before", q->pto_count);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
 		struct quic_space *s = &q->spaces[i];
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "quic_priv.h"
+#include "quic_trace.h"
 
 /* Packets that are not authentic, with the key of one connection (RFC 9001 6.6: 2^36 at least). */
 #define FORGED_MAX (UINT64_C(1) << 36)
@@ -223,6 +224,7 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 {
 	struct quic_conn *q = in->q;
 
+	QUIC_TRACE(DATA, q, FRAME, "a frame of type 0x%llx came", (unsigned long long)f->type);
 	if (!is_allowed(q, f->type, in->level))
 		return QUIC_PROTOCOL_VIOLATION;
 	if (f->type != QUIC_FT_PADDING && f->type != QUIC_FT_ACK && f->type != QUIC_FT_ACK_ECN &&
@@ -464,6 +466,8 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 		return;
 	if (client && !is_of_server(q, head))
 		return;
+	QUIC_TRACE(PROTO, q, RX_PACKET, "packet %llu of level %d came", (unsigned long long)in.pn,
+		   in.level);
 	quic_conn_active(q, now_ns);
 	q->flags &= ~(uint32_t)QUIC_FL_IDLE_SENT;
 	level_reached(q, in.level);

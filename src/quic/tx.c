@@ -3,6 +3,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "quic_priv.h"
+#include "quic_trace.h"
 
 /* Bytes of a length that is filled in afterwards: a varint of two. */
 #define LEN_BYTES 2
@@ -372,6 +373,8 @@ static void packet_sent(struct outgoing *o, bool padded)
 	p->in_flight = o->eliciting || padded;
 	p->size = (uint16_t)(o->at - o->start);
 	q->counts.packets++;
+	QUIC_TRACE(PROTO, q, TX_PACKET, "packet %llu of level %d leaves, %u bytes",
+		   (unsigned long long)p->pn, o->level, p->size);
 	q->counts.bytes += p->size;
 	if (o->level == QUIC_LEVEL_APP)
 		q->phase.sealed++;

@@ -115,6 +115,8 @@ def rules(tap, args, crt):
             tap.eq(log.recv(500).split(), [b"quic-init", b"127.0.0.1", b"%d" % ports["admitted"], b"admitted"], "do-log")
             facts_are(tap, got[1])
             asyncio.run(shown(tap, proxy, ports["admitted"]))
+            if not lib.is_reference(args.program):
+                traced(tap, proxy, ports["admitted"])
             tap.ok(proxy.alive(), "the program still runs")
 
 
@@ -157,6 +159,21 @@ async def shown(tap, proxy, port):
         tap.ok("Usage: show quic" in proxy.ctl("show quic help"), "show quic help")
         for wrong, what in ("foo", "argument"), ("full foo", "argument"), ("tp,foo", "field"), ("sock foo all", "argument"):
             tap.eq(proxy.ctl("show quic " + wrong).strip(), "Invalid %s, use 'help' for more options." % what, "show quic " + wrong)
+
+
+def traced(tap, proxy, port):
+    """The sources quic and h3 of `trace`: their events tell of a request."""
+    for source in "quic", "h3":
+        tap.ok("rx_" in proxy.ctl("trace %s event" % source), "trace %s event" % source)
+        for words in "sink buf0", "level developer", "verbosity clean", "start now":
+            proxy.ctl("trace %s %s" % (source, words))
+    asyncio.run(asks(port))
+    proxy.ctl("trace 0")
+    text = proxy.ctl("show events buf0")
+    for source, said in (("quic", "a connection begins"), ("quic", "transport parameters came"), ("quic", "keys to write, level 2"),
+                         ("quic", "of level 2 came"), ("quic", "of level 2 leaves"), ("h3", "sending SETTINGS"),
+                         ("h3", "received a frame of type 1"), ("h3", "sending HEADERS, 200")):
+        tap.ok(re.search(r"\[..\|%s\|.*%s" % (source, said), text), "trace %s: %s" % (source, said), text[-3000:])
 
 
 def facts_are(tap, text):
