@@ -191,8 +191,9 @@ static enum step tcp_content(struct stream *s, struct proxy *px)
 	}
 	if (stream_client_left(s))
 		return stream_fail(s, END_CONTENT_CLIENT_LEFT);
-	final = !delay || stream_is_late(s) || s->front.flags & EP_RX_END ||
-		s->front.rx.len >= block_size();
+	/* (a request that is whole is no end: the client may wait for as long as it takes) */
+	final = !delay || stream_is_late(s) || s->front.rx.len >= block_size() ||
+		(s->front.flags & EP_RX_END && !(s->flags & STRM_HTTP));
 	r = rules_run(px, RULES_TCP_CONTENT,
 		      stream_expr(s, EXPR_DIR_REQUEST | (final ? EXPR_FINAL : 0)), final, &which);
 	if (r == RULE_WAIT) {

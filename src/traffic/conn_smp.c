@@ -216,7 +216,7 @@ static enum expr_result fetch_srv_name(struct expr_ctx *ctx, const struct expr_a
 static enum expr_result fetch_wait_end(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)
 {
-	return ctx->flags & EXPR_FINAL || !ctx->stream || (ctx->stream->flags & STRM_HTTP) ?
+	return ctx->flags & EXPR_FINAL || !ctx->stream || !(ctx->stream->flags & STRM_INSPECT) ?
 		smp_give_bool(out, true) : EXPR_WAIT;
 }
 
