@@ -9,6 +9,7 @@
 #define CODEC_TLS_HELLO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/slice.h"
 
@@ -34,6 +35,10 @@ struct tls_hello {
 enum tls_hello_status tls_hello_type(struct slice in, uint8_t *type);
 /* Reads a ClientHello. */
 enum tls_hello_status tls_hello_parse(struct slice in, struct tls_hello *out);
+/* The types of the extensions of a ClientHello, two bytes each, in its order; <message> begins with
+ * the header of the handshake, without a record. Writes <room> bytes at most; returns how many.
+ */
+size_t tls_hello_types(struct slice message, unsigned char *out, size_t room);
 /* The version of the first message of a client, one of SSLv2 too: major << 16 | minor. */
 enum tls_hello_status tls_hello_version(struct slice in, uint32_t *version);
 

@@ -148,6 +148,25 @@ static bool read_hello(struct tls_hello *h, struct slice in)
 	return take_vector(&in, 2, &extensions) && read_extensions(h, extensions);
 }
 
+size_t tls_hello_types(struct slice message, unsigned char *out, size_t room)
+{
+	struct slice hello, skipped, list = slice_none();
+	size_t used = 0;
+	unsigned type;
+
+	if (!take_number(&message, 1, &type) || type != CLIENT_HELLO ||
+	    !take_vector(&message, 3, &hello) || !take(&hello, 2 + RANDOM_LEN, &skipped) ||
+	    !take_vector(&hello, 1, &skipped) || !take_vector(&hello, 2, &skipped) ||
+	    !take_vector(&hello, 1, &skipped) || !take_vector(&hello, 2, &list))
+		return 0;
+	while (room - used >= 2 && take_number(&list, 2, &type) &&
+	       take_vector(&list, 2, &skipped)) {
+		out[used++] = (unsigned char)(type >> 8);
+		out[used++] = (unsigned char)type;
+	}
+	return used;
+}
+
 enum tls_hello_status tls_hello_parse(struct slice in, struct tls_hello *out)
 {
 	enum tls_hello_status status;

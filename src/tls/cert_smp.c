@@ -71,13 +71,11 @@ static enum expr_result fetch_chain(FETCH_ARGS)
 {
 	bool of_server = *(const enum whose *)ctx->data == OF_SERVER;
 	struct tls_conn *t = tls_smp_conn(ctx, of_server ? TLS_BACK : TLS_FRONT);
-	STACK_OF(X509) *chain = t ? SSL_get_peer_cert_chain(t->ssl) : NULL;
-	X509 *leaf = t ? SSL_get0_peer_certificate(t->ssl) : NULL;
+	STACK_OF(X509) *chain = t && !SSL_session_reused(t->ssl) ? SSL_get_peer_cert_chain(t->ssl)
+								 : NULL;
 	BIO *bio = sk_X509_num(chain) > 0 ? BIO_new(BIO_s_mem()) : NULL;
 
-	/* OpenSSL's list has the leaf on the client's side only */
-	if (bio && leaf && !of_server)
-		i2d_X509_bio(bio, leaf);
+	/* with the certificate itself where a server showed it, without it where a client did */
 	for (int i = 0; bio && i < sk_X509_num(chain); i++)
 		i2d_X509_bio(bio, sk_X509_value(chain, i));
 	return take_bio(ctx, out, SMP_BIN, bio);
@@ -191,6 +189,15 @@ static bool entry_parts(X509_NAME_ENTRY *e, const char **name, struct slice *val
 	return !memchr(value->ptr, 0, value->len);
 }
 
+/* An empty value is a sample, too. */
+static enum expr_result give_value(struct expr_ctx *ctx, struct sample *out, struct slice value)
+{
+	if (value.len)
+		return tls_smp_copy(ctx, out, SMP_STR, value.ptr, value.len);
+	*out = (struct sample){ .type = SMP_STR, .flags = SMP_CONST, .text = SLICE("") };
+	return EXPR_FOUND;
+}
+
 /* The <nth> entry of a name, from 1; negative: from the end. */
 static enum expr_result one_entry(struct expr_ctx *ctx, X509_NAME *dn, struct slice want,
 				  int64_t nth, struct sample *out)
@@ -206,7 +213,7 @@ static enum expr_result one_entry(struct expr_ctx *ctx, X509_NAME *dn, struct sl
 
 		if (!slice_eq_nocase(slice_of(name), want) || ++seen < (nth < 0 ? -nth : nth))
 			continue;
-		return good ? tls_smp_copy(ctx, out, SMP_STR, value.ptr, value.len) : EXPR_NONE;
+		return good ? give_value(ctx, out, value) : EXPR_NONE;
 	}
 	return EXPR_NONE;
 }

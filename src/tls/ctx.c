@@ -198,7 +198,7 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 	/* (a client's other handshake would cost us more than it costs the client) */
 	if (!back || set->flags & TLS_SET_NO_RENEGOTIATE)
 		SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
-	if (g->keyupdate_rate) {
+	if (g->keyupdate_rate || g->capture_size) {
 		SSL_CTX_set_msg_callback(ctx, tls_message_seen);
 		SSL_CTX_set_msg_callback_arg(ctx, (void *)(uintptr_t)g->keyupdate_rate);
 	}

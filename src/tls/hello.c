@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
+#include "codec/tls_hello.h"
 #include "tls_priv.h"
 
 static unsigned be16(const unsigned char *p)
@@ -58,21 +59,22 @@ static uint16_t capture_list(struct capture_room *r, SSL *ssl, unsigned type, si
 	return capture_add(r, p + prefix, len - prefix);
 }
 
-static uint16_t capture_types(struct capture_room *r, SSL *ssl)
+/* The types of the extensions of the hello that is being read: OpenSSL itself names only those that
+ * it knows.
+ */
+static __thread struct {
+	unsigned char bytes[512];
+	size_t len;
+} types;
+
+void tls_hello_seen(const void *message, size_t len)
 {
-	int *types = NULL;
-	size_t n = 0;
-	uint16_t len = 0;
+	struct conn *c = tls_now();
+	const struct tls_conn *t = c ? c->transport_ctx : NULL;
 
-	if (!SSL_client_hello_get1_extensions_present(ssl, &types, &n))
-		return 0;
-	for (size_t i = 0; i < n && r->max - r->used >= 2; i++) {
-		unsigned char two[2] = { (unsigned char)(types[i] >> 8), (unsigned char)types[i] };
-
-		len = (uint16_t)(len + capture_add(r, two, 2));
-	}
-	OPENSSL_free(types);
-	return len;
+	if (t && t->bind && t->bind->capture_size)
+		types.len = tls_hello_types(slice_make(message, len), types.bytes,
+					    sizeof(types.bytes));
 }
 
 static void capture(struct tls_conn *t, SSL *ssl)
@@ -91,7 +93,7 @@ static void capture(struct tls_conn *t, SSL *ssl)
 	t->capture->cipher_hash = hash_bytes(ciphers, len, 0);
 	t->capture->version = (uint16_t)SSL_client_hello_get0_legacy_version(ssl);
 	t->capture->cipher_len = capture_add(&r, ciphers, len);
-	t->capture->extension_len = capture_types(&r, ssl);
+	t->capture->extension_len = capture_add(&r, types.bytes, types.len);
 	t->capture->curve_len = capture_list(&r, ssl, TLSEXT_TYPE_supported_groups, 2);
 	t->capture->ec_point_count =
 		(uint8_t)capture_list(&r, ssl, TLSEXT_TYPE_ec_point_formats, 1);
@@ -181,6 +183,19 @@ static bool use_cert(SSL *ssl, const struct tls_bind *b, struct tls_cert *c)
 	return true;
 }
 
+/* There is no certificate for the name: it is kept for the log, OpenSSL would read it later. */
+static int refuse_name(SSL *ssl, struct slice host)
+{
+	char name[TLSEXT_MAXLEN_host_name + 1];
+
+	if (host.len && host.len < sizeof(name)) {
+		memcpy(name, host.ptr, host.len);
+		name[host.len] = '\0';
+		SSL_set_tlsext_host_name(ssl, name);
+	}
+	return SSL_CLIENT_HELLO_ERROR;
+}
+
 int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 {
 	struct conn *conn = tls_now();
@@ -200,12 +215,12 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 		return SSL_CLIENT_HELLO_ERROR;
 	*alert = SSL_AD_UNRECOGNIZED_NAME;
 	if (!names || !tls_names_find(names, host, strict && !b->forge, &choice))
-		return SSL_CLIENT_HELLO_ERROR;
+		return refuse_name(ssl, host);
 	type = choose_type(ssl, &choice);
 	if (choice.is_default && b->forge) {
 		forged = tls_forge_cert(b->forge, host, choice.cert[type]);
 		if (!forged && strict)
-			return SSL_CLIENT_HELLO_ERROR;
+			return refuse_name(ssl, host);
 	}
 	*alert = SSL_AD_INTERNAL_ERROR;
 	cert = forged ? forged : choice.cert[type];

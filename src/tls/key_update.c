@@ -15,8 +15,11 @@ void tls_message_seen(int sent, int version, int type, const void *bytes, size_t
 	struct tls_conn *t;
 	uint32_t now;
 
-	if (likely(sent || type != SSL3_RT_HANDSHAKE) || !len ||
-	    *(const unsigned char *)bytes != SSL3_MT_KEY_UPDATE)
+	if (likely(sent || type != SSL3_RT_HANDSHAKE) || !len)
+		return;
+	if (*(const unsigned char *)bytes == SSL3_MT_CLIENT_HELLO)
+		tls_hello_seen(bytes, len);
+	if (*(const unsigned char *)bytes != SSL3_MT_KEY_UPDATE || !rate)
 		return;
 	c = tls_now();
 	if (!c)

@@ -84,6 +84,8 @@ void tls_quic_message(int write_p, int version, int type, const void *buf, size_
 	struct tls_quic *q = quic_now();
 	const uint8_t *bytes = buf;
 
+	if (q && !write_p && type == SSL3_RT_HANDSHAKE && len && bytes[0] == SSL3_MT_CLIENT_HELLO)
+		tls_hello_seen(buf, len);
 	if (!q || !write_p || !len)
 		return;
 	if (type == SSL3_RT_ALERT && len == 2 && bytes[0] == SSL3_AL_FATAL)

@@ -579,11 +579,14 @@ struct tls_conn {
 };
 
 extern const struct transport transport_tls;
-/* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many
- * (key_update.c).
+/* OpenSSL's message callback: tells of hellos, counts KeyUpdate; <rate>: how many a second are not
+ * too many, 0: any number (key_update.c).
  */
 void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
 		      SSL *ssl, void *rate);
+
+/* A ClientHello came, with the header of the handshake: tls_hello_callback() follows (hello.c). */
+void tls_hello_seen(const void *message, size_t len);
 
 /* --- sizes of records (records.c) ------------------------------------------------------------ */
 
