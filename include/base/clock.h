@@ -37,6 +37,12 @@ static inline uint64_t clock_wall_us(void)
 	return clock_thread_wall_us;
 }
 
+/* The date of a moment of clock_now_ns() that was not long ago. */
+static inline uint64_t clock_wall_of(uint64_t at_ns)
+{
+	return clock_thread_wall_us - (clock_thread_now_ns - at_ns) / 1000;
+}
+
 /* Precise reads, for profiling and start-up. */
 uint64_t clock_read_ns(void);
 uint64_t clock_read_wall_us(void);

@@ -98,6 +98,12 @@ static inline struct config *session_config(const struct session *s)
 const struct addr *session_src(struct session *s);
 /* Date of the accept in microseconds since 1970. */
 uint64_t session_accept_wall_us(const struct session *s);
+/* From when on a request was waited for (monotonic): the end of the last one, or of handshakes. */
+static inline uint64_t session_idle_from_ns(const struct session *s)
+{
+	return s->idle_from_ns ? s->idle_from_ns : s->accept_ns + s->handshake_ms * NS_PER_MS;
+}
+
 /* Asks the kernel on first use. family ADDR_NONE: unknown. */
 const struct addr *session_dst(struct session *s);
 /* The addresses of the connection: the same, but no rule behind those of the connection itself

@@ -23,6 +23,14 @@ static inline int64_t timing_handshake(const struct stream *s)
 	return s->id.in_session ? 0 : s->sess->handshake_ms;
 }
 
+/* %t, in microseconds since 1970: when the connection was accepted; for later requests: when the
+ * one before was over. <s> may be NULL.
+ */
+static inline uint64_t timing_accept_wall_us(const struct session *sess, const struct stream *s)
+{
+	return clock_wall_of(s && s->id.in_session ? s->t.idle_from : sess->accept_ns);
+}
+
 /* %Ti */
 static inline int64_t timing_idle(const struct stream *s)
 {

@@ -161,12 +161,14 @@ void stream_log_begin(struct stream *s)
 		return;
 	s->flags |= STRM_LOGGED;
 	strbuf_reset(&line);
-	strbuf_add(&line, SLICE("Connect from "));
-	put_end(session_src(sess), sess->listener, &line);
+	strbuf_add(&line, SLICE("Connect "));
 	if (addr_is_inet(session_src(sess))) {
-		strbuf_add(&line, SLICE(" to "));
-		put_end(session_dst(sess), sess->listener, &line);
+		strbuf_add(&line, SLICE("from "));
+		put_end(session_src(sess), sess->listener, &line);
+		strbuf_add_char(&line, ' ');
 	}
+	strbuf_add(&line, SLICE("to "));
+	put_end(session_dst(sess), sess->listener, &line);
 	strbuf_add(&line, SLICE(" ("));
 	strbuf_add(&line, slice_of(s->fe->name));
 	strbuf_add(&line, s->flags & STRM_HTTP ? SLICE("/HTTP)") : SLICE("/TCP)"));
@@ -243,9 +245,9 @@ void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum s
 	/* a stream that is nothing but the subject of its line */
 	if (!s)
 		return;
-	s->t.begin = since_ns ? since_ns : sess->accept_ns;
-	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
-	s->t.wall_us = s->id.in_session ? clock_wall_us() : session_accept_wall_us(sess);
+	s->t.idle_from = session_idle_from_ns(sess);
+	s->t.begin = since_ns ? since_ns : s->t.idle_from;
+	s->t.wall_us = clock_wall_of(s->t.begin);
 	s->t.close = clock_now_ns();
 	s->answer.status = (uint16_t)status;
 	stream_set_end(s, why);

@@ -127,9 +127,8 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	if (!s)
 		return NULL;
 	s->t.begin = since_ns;
-	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
-	s->t.wall_us = s->id.in_session ? clock_wall_us() - (clock_now_ns() - since_ns) / 1000
-				 : session_accept_wall_us(sess);
+	s->t.idle_from = session_idle_from_ns(sess);
+	s->t.wall_us = clock_wall_of(since_ns);
 	return &s->front;
 }
 

@@ -47,7 +47,7 @@ bool session_keep_conn_addr(struct session *s, bool dst)
 
 uint64_t session_accept_wall_us(const struct session *s)
 {
-	return clock_wall_us() - (clock_now_ns() - s->accept_ns) / 1000;
+	return clock_wall_of(s->accept_ns);
 }
 
 /* --- the connections that fetches of lower floors ask of ------------------------------------- */

@@ -177,31 +177,33 @@ static bool alias_hostname(ALIAS_ARGS)
 static bool alias_t(ALIAS_ARGS)
 {
 	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS,
-				  session_accept_wall_us(ctx->session));
+				  timing_accept_wall_us(ctx->session, ctx->stream));
 }
 
 static bool alias_T(ALIAS_ARGS)
 {
 	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT,
-				  session_accept_wall_us(ctx->session));
+				  timing_accept_wall_us(ctx->session, ctx->stream));
 }
 
 static bool alias_Tl(ALIAS_ARGS)
 {
 	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL,
-				  session_accept_wall_us(ctx->session));
+				  timing_accept_wall_us(ctx->session, ctx->stream));
 }
 
 static bool alias_Ts(ALIAS_ARGS)
 {
 	return logformat_put_hex(item, out,
-				 (uint32_t)(session_accept_wall_us(ctx->session) / 1000000), 8);
+				 (uint32_t)(timing_accept_wall_us(ctx->session, ctx->stream) /
+					    1000000), 8);
 }
 
 static bool alias_ms(ALIAS_ARGS)
 {
 	char text[4];
-	unsigned ms = (unsigned)(session_accept_wall_us(ctx->session) / 1000 % 1000);
+	uint64_t us = timing_accept_wall_us(ctx->session, ctx->stream);
+	unsigned ms = (unsigned)(us / 1000 % 1000);
 
 	text[0] = (char)('0' + ms / 100);
 	text[1] = (char)('0' + ms / 10 % 10);

@@ -33,7 +33,8 @@ static enum expr_result fetch_accept_date(struct expr_ctx *ctx, const struct exp
 {
 	if (!ctx->session)
 		return EXPR_NONE;
-	return smp_give_int(out, (int64_t)session_accept_wall_us(ctx->session) / args[0].integer);
+	return smp_give_int(out, (int64_t)timing_accept_wall_us(ctx->session, ctx->stream) /
+				 args[0].integer);
 }
 
 static enum expr_result fetch_request_date(struct expr_ctx *ctx, const struct expr_arg *args,
