@@ -17,8 +17,10 @@ struct session;
 
 /* A fetch reads TLVs: they must be kept. */
 void proxy_tlv_want(struct config *cfg);
-/* Keeps a copy of the TLVs of the header if they are wanted. No memory: they are not there. */
-void proxy_tlv_keep(struct session *s, struct slice tlvs);
+/* Keeps a copy of the TLVs of the header if they are wanted. No memory: they are not there. False:
+ * one of them is longer than fetches may see (manual: fc_pp_tlv).
+ */
+bool proxy_tlv_keep(struct session *s, struct slice tlvs);
 /* What was kept; slice_none(): nothing. */
 struct slice proxy_tlv_of(const struct session *s);
 void proxy_tlv_drop(struct session *s);

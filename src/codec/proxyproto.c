@@ -236,8 +236,8 @@ static enum proxyproto_status v2_parse(struct slice input, struct proxyproto *ou
 	used = v2_addresses(input.ptr + PROXYPROTO_V2_FIXED, len, family, out);
 	if (used == SIZE_MAX)
 		return proxyproto_fail(out, PROXYPROTO_ERR_LENGTH);
-	if (family > V2_FAMILY_UNIX) /* its addresses are of unknown size */
-		return PROXYPROTO_DONE;
+	if (family > V2_FAMILY_UNIX)
+		return proxyproto_fail(out, PROXYPROTO_ERR_ADDRESS);
 	out->tlvs = slice_make(input.ptr + PROXYPROTO_V2_FIXED + used, len - used);
 	return v2_check_tlvs(input, out);
 }

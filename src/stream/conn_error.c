@@ -14,6 +14,8 @@ static const struct conn_error errors[] = {
 	{ 14, "PRX_TRUNCATED", "Truncated PROXY protocol header received" },
 	{ 15, "PRX_NOT_HDR",
 	  "Received something which does not look like a PROXY protocol header" },
+	{ 16, "PRX_BAD_HDR", "Received an invalid PROXY protocol header" },
+	{ 17, "PRX_BAD_PROTO", "Received an unhandled protocol in the PROXY protocol header" },
 	{ 18, "CIP_EMPTY", "Connection closed while waiting for NetScaler Client IP header" },
 	{ 19, "CIP_ABORT", "Connection error while waiting for NetScaler Client IP header" },
 	{ 20, "CIP_TIMEOUT", "Timeout while waiting for a NetScaler Client IP header" },

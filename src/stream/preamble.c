@@ -46,8 +46,9 @@ static void preamble_log(struct session *s, const struct preamble *p, bool late)
 	if (p->seen)
 		snprintf(text, sizeof(text), "Truncated %s header received", names[p->kind]);
 	else if (!(s->fe->options & PROXY_OPT_DONTLOGNULL))
-		snprintf(text, sizeof(text), "%s while waiting for %s header",
-			 late ? "Timeout" : "Connection closed", names[p->kind]);
+		snprintf(text, sizeof(text), "%s while waiting for %s%s header",
+			 late ? "Timeout" : "Connection closed",
+			 late && p->kind == PREAMBLE_CIP ? "a " : "", names[p->kind]);
 	else
 		return;
 	session_log_error(s, text);
@@ -90,6 +91,19 @@ static void set_addresses(struct session *s, const struct addr *src, const struc
 	s->flags |= SESS_HAS_DST | SESS_PROXY_SRC;
 }
 
+static const char *proxy_failure(enum proxyproto_error error)
+{
+	switch (error) {
+	case PROXYPROTO_ERR_SIGNATURE:
+	case PROXYPROTO_ERR_VERSION:
+		return "Received something which does not look like a PROXY protocol header";
+	case PROXYPROTO_ERR_PROTOCOL:
+		return "Received an unhandled protocol in the PROXY protocol header";
+	default:
+		return "Received an invalid PROXY protocol header";
+	}
+}
+
 /* Each reads its header; *len: its bytes, with DONE. */
 static enum preamble_result read_proxy(struct session *s, struct slice bytes, size_t *len)
 {
@@ -99,16 +113,16 @@ static enum preamble_result read_proxy(struct session *s, struct slice bytes, si
 	case PROXYPROTO_MORE:
 		return PREAMBLE_MORE;
 	case PROXYPROTO_ERROR:
-		session_log_error(s, pp.error == PROXYPROTO_ERR_SIGNATURE ?
-				  "Received something which does not look like a PROXY protocol "
-				  "header" : "Received an invalid PROXY protocol header");
+		session_log_error(s, proxy_failure(pp.error));
 		return PREAMBLE_ERROR;
 	case PROXYPROTO_DONE:
 		break;
 	}
 	*len = pp.length;
-	if (!pp.local)
-		proxy_tlv_keep(s, pp.tlvs);
+	if (!pp.local && !proxy_tlv_keep(s, pp.tlvs)) {
+		session_log_error(s, proxy_failure(PROXYPROTO_ERR_TLV));
+		return PREAMBLE_ERROR;
+	}
 	if (!pp.local && addr_is_inet(&pp.source))
 		set_addresses(s, &pp.source, &pp.destination);
 	return PREAMBLE_DONE;

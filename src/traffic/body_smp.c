@@ -305,8 +305,8 @@ static enum expr_result distcc_find(struct expr_ctx *ctx, const struct expr_arg 
 
 static bool check_distcc(struct conf_line *l, struct expr_arg *args, const char **error)
 {
-	*error = "missing arguments (got 0/1), type 'string' expected";
-	return args[0].name.len > 0;
+	*error = "token name must be exactly 4 characters";
+	return args[0].type == ARG_STR && args[0].text.len == 4;
 }
 
 static enum expr_result fetch_distcc_body(struct expr_ctx *ctx, const struct expr_arg *args,

@@ -29,7 +29,7 @@ static bool check_type(struct conf_line *l, struct expr_arg *args, const char **
 
 	proxy_tlv_want(l->cfg);
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-		if (!slice_eq(args[0].name, slice_of(names[i].name)))
+		if (!slice_eq_nocase(args[0].name, slice_of(names[i].name)))
 			continue;
 		args[0].type = ARG_INT;
 		args[0].integer = names[i].type;

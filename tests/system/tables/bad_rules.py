@@ -262,6 +262,8 @@ fe | http-request deny if { http_auth_group(nosuch) g } | nosuch | userlist
 tcp | tcp-request content set-var(txn.a) foo | foo | -
 tcp | tcp-request content accept now | now | 'if' or 'unless'
 tcp | tcp-request content reject if { req.ssl_sni -m foo x } | foo | -
+tcp | tcp-request content reject if { distcc_param(abc) 3 } | distcc_param(abc) | exactly 4 characters
+tcp | tcp-request content reject if { distcc_param 3 } | distcc_param | exactly 4 characters
 fe | tcp-request | tcp-request | connection
 fe | tcp-request foo | foo | connection
 fe | tcp-request inspect-delay | inspect-delay | -

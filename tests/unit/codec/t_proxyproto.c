@@ -96,7 +96,7 @@ static const struct {
 	B("\x21\x11\0\x0b" "12345678901", ERROR, LENGTH),
 	B("\x21\x21\0\x23" "12345678901234567890123456789012345", ERROR, LENGTH),
 	B("\x21\x31\0\1x", ERROR, LENGTH),
-	B("\x21\x41\0\1x", DONE, NONE),
+	B("\x21\x41\0\1x", ERROR, ADDRESS),
 	B("", MORE, NONE),
 };
 
