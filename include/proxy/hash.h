@@ -44,7 +44,9 @@ enum hash_input {
 enum hash_affinity { HASH_AFFINITY_ALWAYS, HASH_AFFINITY_MAXCONN, HASH_AFFINITY_MAXQUEUE };
 
 /* hash-key of a server: where the points of its consistent hashing come from. */
-enum hash_key { HASH_KEY_ID, HASH_KEY_ADDRESS, HASH_KEY_ADDRESS_PORT };
+enum hash_key {
+	HASH_KEY_ID, HASH_KEY_ID32, HASH_KEY_GUID, HASH_KEY_ADDRESS, HASH_KEY_ADDRESS_PORT,
+};
 
 struct hash_settings {
 	enum hash_method method;

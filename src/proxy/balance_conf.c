@@ -150,8 +150,8 @@ static bool parse_affinity(struct conf_line *l)
 static bool parse_hash_key(struct conf_line *l)
 {
 	static const char *const names[] = {
-		[HASH_KEY_ID] = "id", [HASH_KEY_ADDRESS] = "addr",
-		[HASH_KEY_ADDRESS_PORT] = "addr-port",
+		[HASH_KEY_ID] = "id", [HASH_KEY_ID32] = "id32", [HASH_KEY_GUID] = "guid",
+		[HASH_KEY_ADDRESS] = "addr", [HASH_KEY_ADDRESS_PORT] = "addr-port",
 	};
 	struct server *srv = l->object;
 	const char *word = conf_next(l);
@@ -162,7 +162,8 @@ static bool parse_hash_key(struct conf_line *l)
 			return true;
 		}
 	return conf_report(l, l->at - 1, DIAG_ALERT, DIAG_AT, "'server %s/%s' : 'hash-key' has to "
-			   "be 'id', 'addr', or 'addr-port'.", srv->proxy->name, srv->name);
+			   "be 'id', 'id32', 'guid', 'addr', or 'addr-port'.", srv->proxy->name,
+			   srv->name);
 }
 
 static const struct conf_keyword keywords[] = {
@@ -179,7 +180,7 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_affinity, .syntax = "{ always | maxconn | maxqueue }",
 	  .help = "when a hash means its server although it is full" },
 	{ .words = "hash-key", .where = CONF_SERVER, .min_args = 1, .max_args = 1,
-	  .parse = parse_hash_key, .syntax = "{ id | addr | addr-port }",
+	  .parse = parse_hash_key, .syntax = "{ id | id32 | guid | addr | addr-port }",
 	  .help = "what its points of consistent hashing come from" },
 	{ 0 }
 };

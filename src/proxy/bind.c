@@ -274,7 +274,13 @@ static bool parse_set(const char *text, size_t len, unsigned max, unsigned range
 		if (*last)
 			return false;
 	}
-	return range[0] >= 1 && range[0] <= range[1] && range[1] <= max;
+	if (range[0] > range[1]) { /* "3-2" */
+		unsigned first = range[1];
+
+		range[1] = range[0];
+		range[0] = first;
+	}
+	return range[0] >= 1 && range[1] <= max;
 }
 
 /* One element "[<group>/]<set>". */

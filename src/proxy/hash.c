@@ -165,7 +165,11 @@ uint32_t hash_server_seed(const struct server *srv)
 	uint32_t seed;
 	in_port_t port;
 
-	if (srv->hash_key == HASH_KEY_ID)
+	if (srv->hash_key == HASH_KEY_ID32)
+		return hash_avalanche(htonl((uint32_t)srv->id));
+	if (srv->hash_key == HASH_KEY_GUID && srv->guid)
+		return hash_xxh32(srv->guid, strlen(srv->guid), 0);
+	if (srv->hash_key == HASH_KEY_ID || srv->hash_key == HASH_KEY_GUID)
 		return (uint32_t)srv->id * SEEDS_PER_ID;
 	server_address(srv, &addr);
 	if (addr.sa.ss_family != AF_INET && addr.sa.ss_family != AF_INET6)

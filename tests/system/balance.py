@@ -312,17 +312,21 @@ def moves(tap, args):
     mapping(tap, args, "map-based", less, lambda k: places[sdbm(k.encode()) % len(places)])
 
 
+XXH32_ONE = 0x7ebf5260  # XXH32 of "one"
+
+
 def server_keys(tap, args):
-    """hash-key: the points come from the address, not from the number."""
+    """hash-key: the points come from the address, the whole number or the name, not from the number of 20 bits."""
     word = struct.unpack("=I", ipaddress.ip_address("127.0.0.1").packed)[0]
-    for option in ("addr", "addr-port"):
+    for option in ("addr", "addr-port", "id32 id 305419896", "guid guid one", "guid id 1048577", "id id 1048577"):
         fe, origin = lib.ports(2)
-        seed = word if option == "addr" else (word + avalanche(origin)) & WORD
+        seed = {"addr": avalanche(word), "addr-port": avalanche((word + avalanche(origin)) & WORD),
+                "id32 id 305419896": avalanche(0x78563412), "guid guid one": XXH32_ONE}.get(option, 4096)
         conf = CONF.format(fe=fe, origin=origin, balance="hdr(k)",
                            more="\thash-type consistent none", servers="\n".join((
                                "\tserver s1 127.0.0.1:%d hash-key %s" % (origin, option),
                                "\tserver s2 127.0.0.1:%d" % origin)))
-        ring = Ring([1, 1], [avalanche(seed), 2 * 4096])
+        ring = Ring([1, 1], [seed, 2 * 4096])
         keys = [random.Random(i).getrandbits(32) for i in range(2000)]
         with lib.Proxy(args.program, conf):
             sc = Scene.__new__(Scene)
