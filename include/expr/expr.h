@@ -117,6 +117,7 @@ enum expr_ctx_flags {
 
 struct addr;
 struct session;
+struct conn;
 struct stream;
 struct proxy;
 struct vars;
@@ -136,6 +137,7 @@ struct expr_check {
 	const struct server *server;
 	const struct http_msg *response; /* NULL: none, or none yet */
 	struct slice body;        /* of the response; or all that a TCP check has received */
+	struct conn *const *conn; /* where the check's connection stands, if it has one */
 };
 
 /* What is looked at. Heads are opaque here; fetches of higher floors know them. */

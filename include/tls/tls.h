@@ -139,6 +139,8 @@ void tls_servers_trust_all(struct config *cfg);
 bool tls_server_is_on(const struct slot_area *server);
 /* Was `ssl` given on its line, as checks go by? */
 bool tls_server_is_given(const struct slot_area *server);
+/* Can tls_server_switch() switch it on: did its line, or default-server, say `ssl`? */
+bool tls_server_may_switch(const struct slot_area *server);
 /* `set server ssl`: from now on connections begin with TLS or in clear, and idle ones of the other
  * kind are not used again. False: `ssl` was not given.
  */

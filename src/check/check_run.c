@@ -212,6 +212,7 @@ static struct check_run *run_new(struct check *c)
 	r->ctx = (struct expr_ctx){ .proxy = c->server->proxy, .arena = &r->arena,
 				    .flags = EXPR_DIR_RESPONSE };
 	r->seen.server = c->server;
+	r->seen.conn = &c->conn;
 	r->ctx.check = &r->seen;
 	r->ctx.vars[VAR_CHECK] = &r->vars[VAR_CHECK];
 	r->ctx.vars[VAR_SESS] = &r->vars[VAR_SESS];

@@ -231,7 +231,7 @@ static void set_ssl(struct ctl_request *rq, struct server *srv)
 
 	if (srv->life.is_dynamic)
 		ctl_error(rq, "'set server <srv> ssl' not supported on dynamic servers");
-	else if (!tls_server_is_given(server_slots(srv)))
+	else if (!tls_server_may_switch(server_slots(srv)))
 		ctl_error(rq, "'set server <srv> ssl' cannot be set.  default-server should define "
 			  "ssl settings");
 	else if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))

@@ -321,7 +321,7 @@ void server_check_tls(struct server *srv, struct diag_list *d)
 		px->name, srv->name, srv->place.file, srv->place.line, slice_none(),
 	};
 
-	if (tls_server_is_on(server_slots(srv)))
+	if (tls_server_may_switch(server_slots(srv)))
 		tls_server_check(px->config, server_slots(srv), &where, d);
 }
 

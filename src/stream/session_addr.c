@@ -61,6 +61,8 @@ static struct conn *back_conn(const struct expr_ctx *ctx)
 {
 	struct stream *s = ctx->stream;
 
+	if (ctx->check)
+		return ctx->check->conn ? *ctx->check->conn : NULL;
 	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
 }
 

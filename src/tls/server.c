@@ -108,6 +108,13 @@ bool tls_server_is_given(const struct slot_area *area)
 {
 	const struct tls_server *s = server_of(area);
 
+	return s && s->on && !s->declined;
+}
+
+bool tls_server_may_switch(const struct slot_area *area)
+{
+	const struct tls_server *s = server_of(area);
+
 	return s && s->on;
 }
 

@@ -10,7 +10,12 @@
 /* keyword->min: on or off */
 static bool parse_ssl(struct conf_line *l)
 {
-	tls_server_of_line(l)->on = l->keyword->min;
+	struct tls_server *s = tls_server_of_line(l);
+	bool wanted = l->keyword->min, is_default = strcmp(l->words[0], "default-server") == 0;
+
+	/* what default-server has switched on can be switched on again by `set server ssl` */
+	s->off = s->declined = !wanted && s->on && !is_default;
+	s->on = wanted || s->off;
 	return true;
 }
 

@@ -100,6 +100,11 @@ bool tls_server_is_given(const struct slot_area *server)
 	return false;
 }
 
+bool tls_server_may_switch(const struct slot_area *server)
+{
+	return false;
+}
+
 bool tls_server_switch(struct slot_area *server, bool on)
 {
 	return false;

@@ -722,6 +722,7 @@ void tls_ticket_keys_derive(SSL_CTX *ctx, const unsigned char *identity);
 struct tls_server {
 	bool on;
 	bool off;                    /* atomic: `set server ssl off` although <on> */
+	bool declined;               /* `no-ssl` of a server whose default-server says `ssl` */
 	bool wanted;                 /* by checks, even if not <on> */
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
