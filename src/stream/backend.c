@@ -127,6 +127,32 @@ bool backend_init(void)
 	return symbol_register(names);
 }
 
+static void note_tried(struct stream *s)
+{
+	if (!s->retry.tried)
+		s->retry.tried = arena_zalloc(&s->arena, sizeof(*s->retry.tried));
+	if (s->retry.tried)
+		balance_avoid_add(s->retry.tried, s->server);
+}
+
+/* The next try is another server's. */
+static void leave_server(struct stream *s)
+{
+	note_tried(s);
+	stream_drop_slot(s);
+	persist_left(s);
+	STREAM_TRACE(USER, s, SERVER, "leaves its server: the next try is another's");
+	s->flags |= STRM_REDISPATCHED;
+	s->flags &= ~STRM_FORCED_SERVER;
+}
+
+/* maxqueue: does a request that may not wait for its server <srv> go to another one? */
+static bool may_leave_queue(const struct stream *s, const struct server *srv)
+{
+	return srv && s->be->retry.redispatch_after && !persist_is_forced(s) &&
+	       __atomic_load_n(&s->be->server_count, __ATOMIC_RELAXED) > 1;
+}
+
 /* Waits for a slot: of <srv>, or of any server (NULL). */
 static enum step enter_queue(struct stream *s, struct server *srv)
 {
@@ -146,7 +172,10 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 		got_slot(s, s->queue.waiter.granted);
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_REFUSED:
-		return stream_fail(s, END_QUEUE_FULL);
+		if (!may_leave_queue(s, srv))
+			return stream_fail(s, END_QUEUE_FULL);
+		leave_server(s);
+		return stream_goto(s, STAGE_ASSIGN);
 	case QUEUE_WAITING:
 		break;
 	}
@@ -497,25 +526,6 @@ enum step stage_connect(struct stream *s)
 }
 
 /* Without memory the next try may be a server's that has failed before. */
-static void note_tried(struct stream *s)
-{
-	if (!s->retry.tried)
-		s->retry.tried = arena_zalloc(&s->arena, sizeof(*s->retry.tried));
-	if (s->retry.tried)
-		balance_avoid_add(s->retry.tried, s->server);
-}
-
-/* The next try is another server's. */
-static void leave_server(struct stream *s)
-{
-	note_tried(s);
-	stream_drop_slot(s);
-	persist_left(s);
-	STREAM_TRACE(USER, s, SERVER, "leaves its server: the next try is another's");
-	s->flags |= STRM_REDISPATCHED;
-	s->flags &= ~STRM_FORCED_SERVER;
-}
-
 /* A server that other tries may do without: goes back to ASSIGN for another one. Where any server
  * is as good as another that is done at each try, else as often as the option says.
  */
