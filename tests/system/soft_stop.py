@@ -33,6 +33,7 @@ frontend fe
 	bind 127.0.0.1:{p[1]} ssl crt {dir}/site.pem alpn h2,http/1.1
 	bind 127.0.0.1:{p[2]} accept-proxy
 	http-request return status 200 content-type text/plain string "hello" if {{ path /now }}
+	http-response set-header x-stopping "%[stopping] %[str(S),when(stopping)]"
 	default_backend be
 backend be
 	server s1 127.0.0.1:{server}
@@ -137,6 +138,23 @@ def test_with_request(tap, args):
                 tap.eq(c.get(), "end", "then the connection ends")
                 c.sock.close()
             ends(tap, sc, "%d threads" % threads)
+
+
+def test_known_to_rules(tap, args):
+    """The fetch stopping, and when(stopping)."""
+    with Scene(args) as sc:
+        before, after = [Http(lib.connect(sc.p[0])) for _ in range(2)]
+        sc.slow.go.set()
+        tap.eq(before.send("/slow").reader.response()[1]["x-stopping"].strip(), "0", "stopping: not yet")
+        sc.slow.go.clear()
+        after.send("/slow")
+        tap.ok(lib.until(lambda: sc.proxy.stats()["be", "BACKEND"]["scur"] == "1"), "a request waits")
+        sc.stop()
+        sc.slow.go.set()
+        tap.eq(after.reader.response()[1]["x-stopping"], "1 S", "stopping: rules for its answer know")
+        for c in (before, after):
+            c.sock.close()
+        ends(tap, sc, "rules know")
 
 
 def test_idle(tap, args):
@@ -327,7 +345,7 @@ def main():
     if not shutil.which("openssl"):
         tap.skip("all", "no openssl")
         tap.done()
-    tap.run((test_with_request, test_idle, test_not_begun, test_h2, test_held, test_spread, test_reloaded), args)
+    tap.run((test_with_request, test_known_to_rules, test_idle, test_not_begun, test_h2, test_held, test_spread, test_reloaded), args)
     tap.done()
 
 
