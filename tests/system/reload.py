@@ -139,7 +139,7 @@ def test_bad(tap, args):
         tap.eq(c.get()[1].get("x-version"), "v1", "the old configuration goes on")
         tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v1", "on new connections as well")
         with open(sc.proxy.conf_path, "r+") as f:
-            f.truncate(len(f.read()) // 2)
+            f.truncate(f.read().rindex("bind ") + 2)  # within a word: half of it may be a good file
         tap.ok("Success=0" in sc.proxy.ctl("reload"), "a file that was written by half too")
         tap.ok("Success=1" in sc.reload(version="v3"), "and a good one is taken after all this")
         tap.eq(c.get()[1].get("x-version"), "v3", "by the same connection")
