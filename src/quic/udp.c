@@ -530,8 +530,14 @@ void quic_udp_thread_fini(void)
 {
 	struct tree_node *n;
 
-	while ((n = tree_first(&me.by_ours)))
-		quic_conn_free(list_entry(n, struct quic_conn, ids.by_ours));
+	while ((n = tree_first(&me.by_ours))) {
+		struct quic_conn *q = list_entry(n, struct quic_conn, ids.by_ours);
+
+		/* (for TCP the kernel says it) */
+		quic_conn_fail(q, QUIC_NO_ERROR, 0);
+		flush(q);
+		quic_conn_free(q);
+	}
 	while (!list_is_empty(&me.sockets))
 		quic_socket_close(list_first(&me.sockets, struct quic_socket, link));
 	free(me.rx);
