@@ -24,5 +24,6 @@ static bool start(struct config *cfg, struct diag_list *diags)
 }
 
 const struct module mod_h3 = {
-	.name = "h3", .muxes = muxes, .traces = traces, .start = start, .thread_fini = h3_head_thread_fini,
+	.name = "h3", .muxes = muxes, .traces = traces, .start = start,
+	.thread_fini = h3_head_thread_fini,
 };

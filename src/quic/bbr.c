@@ -2,9 +2,9 @@
 /* bbr.c - QUIC: congestion control by a model of the path (BBR)
  *
  * The path is known by two figures: the most that it has delivered in a second, of the last ten
- * round trips, and the shortest round trip of the last ten seconds. What is paced out is the former,
- * times a gain; what may be under way is their product, times another. The gains are those of a
- * state:
+ * round trips, and the shortest round trip of the last ten seconds. What is paced out is the
+ * former, times a gain; what may be under way is their product, times another. The gains are those
+ * of a state:
  *
  *      STARTUP ---> DRAIN ---> PROBE_BW <---> PROBE_RTT
  *       more each   what was    more, less,    nearly nothing, for a
