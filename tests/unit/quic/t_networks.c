@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two of our connections, a client's and a server's side, over random networks with a virtual
  * clock: what is lost, late, doubled, out of order, broken or from another address must not change
- * a byte of what arrives, and must not keep it from arriving. TLS is played. QUIC_NETWORKS: how many
- * networks, from seed QUIC_SEED on.
+ * a byte of what arrives, and must not keep it from arriving. TLS is played. QUIC_NETWORKS: how
+ * many networks, from seed QUIC_SEED on.
  */
 #include <stdio.h>
 #include <stdlib.h>
