@@ -127,6 +127,7 @@ bool backend_init(void)
 	return symbol_register(names);
 }
 
+/* Without memory the next try may be a server's that has failed before. */
 static void note_tried(struct stream *s)
 {
 	if (!s->retry.tried)
@@ -525,7 +526,6 @@ enum step stage_connect(struct stream *s)
 	return STEP_NEXT;
 }
 
-/* Without memory the next try may be a server's that has failed before. */
 /* A server that other tries may do without: goes back to ASSIGN for another one. Where any server
  * is as good as another that is done at each try, else as often as the option says.
  */
