@@ -9,7 +9,11 @@
 
 static struct block *heap_take(size_t size)
 {
-	return malloc(sizeof(struct block) + size);
+	struct block *b = malloc(sizeof(*b) + size);
+
+	if (b)
+		b->kind = 0;
+	return b;
 }
 
 static void heap_release(struct block *b)

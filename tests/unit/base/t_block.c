@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_block - blocks and queues of pieces, against a plain byte string */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/block.h"
@@ -15,7 +16,7 @@ static struct block *counting_take(size_t size)
 	if (fail_after > 0)
 		fail_after--;
 	alive++;
-	return malloc(sizeof(struct block) + size);
+	return calloc(1, sizeof(struct block) + size);
 }
 
 static void counting_release(struct block *b)
@@ -130,8 +131,21 @@ static void test_random(void)
 	block_set_size(16384);
 }
 
+/* What stands in fresh memory says nothing about whose block it is. */
+static void test_default(void)
+{
+	struct block *b;
+
+	mallopt(M_PERTURB, 0x5a);
+	b = block_new_sized(3000);
+	ok(b && b->kind == 0, "a block of the default allocator has a kind");
+	block_drop(b);
+	mallopt(M_PERTURB, 0);
+}
+
 int main(void)
 {
+	test_default();
 	block_set_allocator(&counting);
 	test_pieces();
 	test_copy();
