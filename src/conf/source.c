@@ -151,7 +151,7 @@ static int take_next(struct splitter *p, int at)
 /* Cuts the line; its words and their texts go to the arena. */
 static void split(struct source *s, struct source_line *l)
 {
-	struct splitter p = {.s = s, .line = l};
+	struct splitter p = { .s = s, .line = l };
 	size_t len = l->raw.len;
 	int at = 0;
 
@@ -230,7 +230,7 @@ static void add_line(struct source *s, const char *file, struct slice raw, int n
 		return;
 	if (raw.len && raw.ptr[raw.len - 1] == '\r')
 		raw.len--;
-	*l = (struct source_line){.file = file, .raw = raw, .number = number};
+	*l = (struct source_line){ .file = file, .raw = raw, .number = number };
 	split(s, l);
 	if (s->failed)
 		return;
@@ -269,7 +269,7 @@ static void add_lines(struct source *s, const char *file, struct slice text, int
 /* Those that are not there are for the reader to tell of. */
 static bool add_included(struct source *s, const struct source_line *l, int includes)
 {
-	struct conf_texts texts = {0};
+	struct conf_texts texts = { 0 };
 	bool good = includes < INCLUDES_MAX && l->count > 1 &&
 		    conf_texts_include(&texts, l->file, source_word(l, 1), true);
 
@@ -304,7 +304,7 @@ void source_add(struct source *s, const char *file, struct slice text)
 
 bool source_add_file(struct source *s, const char *path)
 {
-	struct conf_texts texts = {0};
+	struct conf_texts texts = { 0 };
 	struct diag_list lost;
 
 	errno = ENOENT;

@@ -12,7 +12,7 @@ static void print_vocabulary(FILE *out)
 /* As -c -dD reads it; names of servers that cannot be resolved here are no error of the file. */
 static void check_file(const char *path, const struct slice *text, struct diag_list *diags)
 {
-	const struct conf_source source = {.path = path};
+	const struct conf_source source = { .path = path };
 	struct config *cfg = config_new();
 
 	if (!cfg) {
@@ -28,7 +28,7 @@ static void check_file(const char *path, const struct slice *text, struct diag_l
 
 int file_tools_run(const struct file_tools *t)
 {
-	const struct tools_host host = {.vocabulary = print_vocabulary, .check = check_file};
+	const struct tools_host host = { .vocabulary = print_vocabulary, .check = check_file };
 
 	if (t->serve)
 		return language_server_run(&host);

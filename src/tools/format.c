@@ -72,7 +72,7 @@ static int block_end(const struct source *s, int i)
 static void find_levels(const struct source *s, int *levels)
 {
 	int outside = 0; /* of the blocks around, those that hold sections */
-	bool holds[256] = {false};
+	bool holds[256] = { false };
 
 	for (int i = 0; i < s->count; i++) {
 		const struct source_line *l = &s->lines[i];

@@ -19,7 +19,7 @@ static struct lint_finding *finding_new(struct lint *x, enum lint_id id)
 		x->findings = all;
 		x->room = room;
 	}
-	x->findings[x->count] = (struct lint_finding){.id = id};
+	x->findings[x->count] = (struct lint_finding){ .id = id };
 	return &x->findings[x->count++];
 }
 
@@ -223,7 +223,7 @@ int lint_run(const struct tools_host *host, const char *const *paths, int count,
 	int status = 0;
 
 	for (int i = 0; i < count; i++) {
-		struct lint x = {.count = 0};
+		struct lint x = { .count = 0 };
 
 		if (!look_at_file(&x, host, paths[i])) {
 			status = 2;

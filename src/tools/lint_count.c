@@ -14,7 +14,8 @@ static const char *const counters[] = {
 };
 
 /* Does any line begin with "track-sc<n>" as its action? "sc_" fetches tell the number in
- * parentheses. */
+ * parentheses.
+ */
 static bool is_tracked(const struct lint *x, int number)
 {
 	char text[12];

@@ -102,7 +102,7 @@ static bool note(struct lint *x, const char *name, size_t len, int line, int wor
 		x->name_room = room;
 	}
 	x->names[x->name_count++] =
-		(struct lint_name){.hash = hash_bytes(name, len, 0), .line = line, .word = word};
+		(struct lint_name){ .hash = hash_bytes(name, len, 0), .line = line, .word = word };
 	return true;
 }
 

@@ -37,7 +37,7 @@ static void find_patterns(struct test *t)
 static const char *method_of(const struct test *t)
 {
 	const char *criterion = t->line->words[t->criterion].text;
-	static const char *const methods[] = {"reg", "beg", "end", "sub", "dom", "dir", "len"};
+	static const char *const methods[] = { "reg", "beg", "end", "sub", "dom", "dir", "len" };
 	size_t len = strcspn(criterion, "(,");
 
 	if (t->method)
@@ -54,7 +54,7 @@ static bool is_about_host(const struct test *t)
 {
 	const char *c = t->line->words[t->criterion].text;
 	const char *open = strchr(c, '(');
-	static const char *const names[] = {"hdr", "hdr_", "req.hdr", "req.fhdr", "base"};
+	static const char *const names[] = { "hdr", "hdr_", "req.hdr", "req.fhdr", "base" };
 	bool is_header = false;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && open; i++)
@@ -120,7 +120,7 @@ static void look_at_host(struct lint *x, const struct test *t, int word)
 
 static void look_at_test(struct lint *x, const struct source_line *l, int criterion, int end)
 {
-	struct test t = {.line = l, .criterion = criterion, .end = end};
+	struct test t = { .line = l, .criterion = criterion, .end = end };
 
 	find_patterns(&t);
 	for (int i = t.first; i < t.end && !t.from_file; i++) {

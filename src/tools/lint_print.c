@@ -44,7 +44,7 @@ static void print_source(const struct source_line *l, const struct lint_finding 
 
 static void print_text(const struct lint *x, FILE *out)
 {
-	int counts[3] = {0};
+	int counts[3] = { 0 };
 
 	for (int i = 0; i < x->count; i++) {
 		const struct lint_finding *f = &x->findings[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lint_rule.c - rules that are never reached, conditions that never hold, lines that say a thing
- * twice */
+ * twice
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,16 +16,16 @@ static const struct list_kind {
 	int count;
 	const char *final; /* NULL: every rule */
 } lists[] = {
-	{"http-request", 1,
-	 "allow deny reject redirect return tarpit silent-drop auth use-service"},
-	{"http-response", 1, "allow deny redirect return silent-drop"},
-	{"http-after-response", 1, "allow"},
-	{"tcp-request connection", 2, "accept reject silent-drop"},
-	{"tcp-request session", 2, "accept reject"},
-	{"tcp-request content", 2, "accept reject silent-drop use-service"},
-	{"tcp-response content", 2, "accept close reject silent-drop"},
-	{"use_backend", 1, NULL},
-	{"redirect", 1, NULL},
+	{ "http-request", 1,
+	  "allow deny reject redirect return tarpit silent-drop auth use-service" },
+	{ "http-response", 1, "allow deny redirect return silent-drop" },
+	{ "http-after-response", 1, "allow" },
+	{ "tcp-request connection", 2, "accept reject silent-drop" },
+	{ "tcp-request session", 2, "accept reject" },
+	{ "tcp-request content", 2, "accept reject silent-drop use-service" },
+	{ "tcp-response content", 2, "accept close reject silent-drop" },
+	{ "use_backend", 1, NULL },
+	{ "redirect", 1, NULL },
 };
 
 static const struct list_kind *list_of(const struct source_line *l)
@@ -36,7 +37,8 @@ static const struct list_kind *list_of(const struct source_line *l)
 }
 
 /* Does the rule end its list where its condition holds? Not so where .if decides whether it is
- * there. */
+ * there.
+ */
 static bool is_final(const struct source_line *l, const struct list_kind *list)
 {
 	if (l->depth)

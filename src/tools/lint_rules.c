@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lint_rules.c - what --lint may say: identifiers, explanations, suggestions;
- * doc/configuration/tools.md lists them */
+ * doc/configuration/tools.md lists them
+ */
 #include "lint_priv.h"
 
 #define NOTE(name, why, suggestion)                                                                \

@@ -49,7 +49,7 @@ struct servers {
 
 static struct servers count_servers(const struct lint *x, int section)
 {
-	struct servers n = {0};
+	struct servers n = { 0 };
 
 	for (int i = lint_next(x, section, section); i >= 0; i = lint_next(x, section, i)) {
 		const struct source_line *l = &x->source.lines[i];

@@ -118,15 +118,15 @@ static const struct request {
 	const char *method;
 	void (*run)(struct lsp *x, struct slice params, struct strbuf *out);
 } requests[] = {
-	{"initialize", initialize},
-	{"shutdown", shut_down},
-	{"textDocument/completion", lsp_complete},
-	{"textDocument/hover", lsp_hover},
-	{"textDocument/definition", lsp_definition},
-	{"textDocument/references", lsp_references},
-	{"textDocument/rename", lsp_rename},
-	{"textDocument/documentSymbol", lsp_symbols},
-	{"textDocument/formatting", format_document},
+	{ "initialize", initialize },
+	{ "shutdown", shut_down },
+	{ "textDocument/completion", lsp_complete },
+	{ "textDocument/hover", lsp_hover },
+	{ "textDocument/definition", lsp_definition },
+	{ "textDocument/references", lsp_references },
+	{ "textDocument/rename", lsp_rename },
+	{ "textDocument/documentSymbol", lsp_symbols },
+	{ "textDocument/formatting", format_document },
 };
 
 static void take_request(struct lsp *x, const char *method, struct slice id, struct slice params)
@@ -269,7 +269,7 @@ static bool take_message(struct lsp *x, struct slice body)
  */
 static void wait_for_more(struct lsp *x)
 {
-	struct pollfd fds[CHECKS_MAX + 1] = {{.fd = STDIN_FILENO, .events = POLLIN}};
+	struct pollfd fds[CHECKS_MAX + 1] = { { .fd = STDIN_FILENO, .events = POLLIN } };
 	struct lsp_document *documents[CHECKS_MAX + 1];
 
 	while (poll(fds, 1, 0) == 0) {
@@ -281,7 +281,7 @@ static void wait_for_more(struct lsp *x)
 			if (!d->checker)
 				continue;
 			documents[count] = d;
-			fds[count++] = (struct pollfd){.fd = d->fd, .events = POLLIN};
+			fds[count++] = (struct pollfd){ .fd = d->fd, .events = POLLIN };
 		}
 		if (poll(fds, count, -1) < 0)
 			return;
@@ -296,7 +296,7 @@ static void wait_for_more(struct lsp *x)
 /* Until the client says exit, or is gone. */
 static void serve(struct lsp *x)
 {
-	struct input in = {.at = 0};
+	struct input in = { .at = 0 };
 	bool bad = false, over = false;
 	struct slice body;
 
@@ -316,7 +316,7 @@ static void serve(struct lsp *x)
 
 int language_server_run(const struct tools_host *host)
 {
-	struct lsp x = {.host = host, .out = stdout};
+	struct lsp x = { .host = host, .out = stdout };
 	bool good = lsp_vocabulary_read(&x);
 
 	if (good)

@@ -63,7 +63,8 @@ static void put_records(struct completion *c, const char *kind, enum item item)
 }
 
 /* What is left of <name> behind the words that stand before the one being typed; NULL: another
- * name. */
+ * name.
+ */
 static const char *rest_of(const struct completion *c, int from, const char *name)
 {
 	for (int i = from; i < c->index; i++) {
@@ -193,8 +194,8 @@ static bool put_condition(struct completion *c)
 	}
 	put_names(c, "acl");
 	for (const char *const *name =
-		     (const char *const[]){"{", "or", "TRUE", "FALSE", "METH_GET", "METH_POST",
-					   "HTTP", "LOCALHOST", NULL};
+		     (const char *const[]){ "{", "or", "TRUE", "FALSE", "METH_GET", "METH_POST",
+					    "HTTP", "LOCALHOST", NULL };
 	     *name; name++)
 		put_item(c, *name, ITEM_VARIABLE, NULL, NULL);
 	return true;
@@ -206,17 +207,17 @@ static bool put_references(struct completion *c)
 	static const struct {
 		const char *word, *kinds;
 	} behind[] = {
-		{"use_backend", "backend,listen"},
-		{"default_backend", "backend,listen"},
-		{"from", "defaults"},
-		{"resolvers", "resolvers"},
-		{"table", "backend,frontend,listen"},
-		{"peers", "peers"},
-		{"cache-use", "cache"},
-		{"cache-store", "cache"},
-		{"errorfiles", "http-errors"},
-		{"profile", "log-profile"},
-		{"use-fcgi-app", "fcgi-app"},
+		{ "use_backend", "backend,listen" },
+		{ "default_backend", "backend,listen" },
+		{ "from", "defaults" },
+		{ "resolvers", "resolvers" },
+		{ "table", "backend,frontend,listen" },
+		{ "peers", "peers" },
+		{ "cache-use", "cache" },
+		{ "cache-store", "cache" },
+		{ "errorfiles", "http-errors" },
+		{ "profile", "log-profile" },
+		{ "use-fcgi-app", "fcgi-app" },
 	};
 	const char *before = source_word(c->line, c->index - 1);
 
@@ -230,9 +231,9 @@ static bool put_references(struct completion *c)
 
 static void put_first(struct completion *c)
 {
-	static const char *const directives[] = {".if",	     ".elif",	 ".else",
-						 ".endif",   ".include", ".notice",
-						 ".warning", ".alert",	 ".diag"};
+	static const char *const directives[] = { ".if",      ".elif",	  ".else",
+						  ".endif",   ".include", ".notice",
+						  ".warning", ".alert",	  ".diag" };
 
 	for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++)
 		put_item(c, directives[i], ITEM_KEYWORD, NULL, NULL);
@@ -281,8 +282,8 @@ static void put_all(struct completion *c)
 
 void lsp_complete(struct lsp *x, struct slice params, struct strbuf *out)
 {
-	struct completion c = {.x = x, .place = lsp_place(x, params), .out = out};
-	static const struct source_line empty = {.raw = {"", 0}, .section = -1};
+	struct completion c = { .x = x, .place = lsp_place(x, params), .out = out };
+	static const struct source_line empty = { .raw = { "", 0 }, .section = -1 };
 	struct source_line behind = empty;
 	struct slice before;
 
@@ -348,7 +349,7 @@ static int word_at(const struct source_line *l, int at)
 /* What a name within an expression means, or an option of the line. */
 static void put_name(struct lsp *x, struct strbuf *b, const struct source_line *l, int word, int at)
 {
-	static const char *const kinds[] = {"fetch", "converter", "acl"};
+	static const char *const kinds[] = { "fetch", "converter", "acl" };
 	struct slice name = lsp_name_at(l, at);
 	const char *place = source_begins(l, "bind") ? "bind" : "server";
 	const char *text = source_word(l, word);

@@ -155,7 +155,7 @@ static int number_at(struct slice text, struct slice path)
 
 struct lsp_place lsp_place(struct lsp *x, struct slice params)
 {
-	struct lsp_place p = {.document = NULL};
+	struct lsp_place p = { .document = NULL };
 	struct slice uri = slice_none();
 	int line = number_at(params, SLICE("$.position.line"));
 
@@ -245,7 +245,7 @@ void lsp_change(struct lsp *x, struct lsp_document *d, struct slice params)
 static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, struct strbuf *b,
 			   const struct lint_finding *f)
 {
-	static const int severities[] = {[LINT_NOTE] = 3, [LINT_WARNING] = 2, [LINT_ERROR] = 1};
+	static const int severities[] = { [LINT_NOTE] = 3, [LINT_WARNING] = 2, [LINT_ERROR] = 1 };
 	const struct lint_rule *rule = &lint_rules[f->id];
 	bool is_here = f->file && strcmp(f->file, d->path) == 0 && f->line > 0 &&
 		       f->line <= d->source.count;
@@ -280,7 +280,7 @@ static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, st
 static void write_diagnostics(const struct lsp *x, const struct lsp_document *d, struct strbuf *b)
 {
 	struct slice text = strbuf_slice(&d->text);
-	struct lint l = {.count = 0};
+	struct lint l = { .count = 0 };
 	struct diag_list diags;
 
 	source_init(&l.source);

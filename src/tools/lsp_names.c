@@ -82,7 +82,7 @@ static const struct source_line *section_of(const struct lsp_document *d, struct
 
 static struct symbol symbol_at(const struct lsp_place *p)
 {
-	struct symbol s = {.sort = SORT_NONE};
+	struct symbol s = { .sort = SORT_NONE };
 	const struct source_line *l = p->line;
 	const struct source_line *made;
 
@@ -117,20 +117,20 @@ static struct symbol symbol_at(const struct lsp_place *p)
 static const struct {
 	const char *word, *kinds;
 } behind[] = {
-	{"use_backend", "backend,listen"},
-	{"default_backend", "backend,listen"},
-	{"from", "defaults"},
-	{"resolvers", "resolvers"},
-	{"peers", "peers"},
-	{"table", "backend,frontend,listen,peers"},
-	{"cache-use", "cache"},
-	{"cache-store", "cache"},
-	{"cache", "cache"},
-	{"errorfiles", "http-errors"},
-	{"profile", "log-profile"},
-	{"use-fcgi-app", "fcgi-app"},
-	{"track", "backend,listen"},
-	{"mailers", "mailers"},
+	{ "use_backend", "backend,listen" },
+	{ "default_backend", "backend,listen" },
+	{ "from", "defaults" },
+	{ "resolvers", "resolvers" },
+	{ "peers", "peers" },
+	{ "table", "backend,frontend,listen,peers" },
+	{ "cache-use", "cache" },
+	{ "cache-store", "cache" },
+	{ "cache", "cache" },
+	{ "errorfiles", "http-errors" },
+	{ "profile", "log-profile" },
+	{ "use-fcgi-app", "fcgi-app" },
+	{ "track", "backend,listen" },
+	{ "mailers", "mailers" },
 };
 
 /* Does a name that begins at byte <at> of word <i> mean the symbol? */

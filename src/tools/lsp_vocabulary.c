@@ -17,8 +17,8 @@ static struct lsp_record record_of(char *line)
 		if (*line)
 			*line++ = '\0';
 	}
-	return (struct lsp_record){fields[0], fields[1], fields[2], fields[3],
-				   fields[4], fields[5], fields[6]};
+	return (struct lsp_record){ fields[0], fields[1], fields[2], fields[3],
+				    fields[4], fields[5], fields[6] };
 }
 
 bool lsp_vocabulary_read(struct lsp *x)

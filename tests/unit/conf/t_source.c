@@ -40,12 +40,12 @@ static void kinds(void)
 /* Random lines, cut by both. */
 static void same_words(void)
 {
-	static const char *const bits[] = {"a", " ",   "\t", "'", "\"", "\\",
-					   "#", "x41", "$",  "n", "{",	"}"};
+	static const char *const bits[] = { "a", " ",	"\t", "'", "\"", "\\",
+					    "#", "x41", "$",  "n", "{",	 "}" };
 	struct config *cfg = config_new();
 	struct diag_list diags;
-	struct conf_where w = {.cfg = cfg, .diags = &diags};
-	struct conf_tokens t = {0};
+	struct conf_where w = { .cfg = cfg, .diags = &diags };
+	struct conf_tokens t = { 0 };
 	int compared = 0, different = 0;
 
 	diag_list_init(&diags);
