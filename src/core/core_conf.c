@@ -633,7 +633,6 @@ static struct {
 	bool done;
 	unsigned threads, groups;
 } layout;
-static bool reported; /* thread_report_cpus() */
 
 /* Decides about threads, so that those who check after us can count them. The first configuration
  * decides for the life of the process.
@@ -666,14 +665,8 @@ static void core_check(struct config *cfg, struct diag_list *diags)
 	}
 	layout.threads = plan.threads;
 	layout.groups = plan.groups;
-	if (reported)
-		cpu_report(&topology, &plan);
+	cpu_report(&topology, &plan);
 	affinity_set_plan(&plan);
-}
-
-void thread_report_cpus(void)
-{
-	reported = true;
 }
 
 /* Fewer at once with more threads: they all share what the tasks touch. */

@@ -4,6 +4,8 @@
 #include <string.h>
 #include "cpu_priv.h"
 
+static bool wanted; /* thread_report_cpus() */
+
 /* How many CPUs come before <cpu> in its core, and how many are in it. */
 static void core_rank(const struct cpu_topology *t, unsigned cpu, unsigned *rank, unsigned *size)
 {
@@ -105,10 +107,17 @@ static bool have_same_cpus(const struct thread_plan *plan, unsigned a, unsigned 
 	return !plan->cpus || memcmp(&plan->cpus[a], &plan->cpus[b], sizeof(*plan->cpus)) == 0;
 }
 
+void thread_report_cpus(void)
+{
+	wanted = true;
+}
+
 void cpu_report(const struct cpu_topology *t, const struct thread_plan *plan)
 {
 	unsigned base = 0;
 
+	if (!wanted)
+		return;
 	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
 		if (cpu_set_has(&t->online, cpu))
 			report_cpu(t, cpu, cpu_set_has(&plan->kept, cpu));

@@ -4,9 +4,11 @@
 #include "dump_priv.h"
 #include "options_priv.h"
 
+static const struct module *const *known;
+
 static void print_vocabulary(FILE *out)
 {
-	vocabulary_dump(main_modules, out);
+	vocabulary_dump(known, out);
 }
 
 /* As -c -dD reads it; names of servers that cannot be resolved here are no error of the file. */
@@ -26,10 +28,11 @@ static void check_file(const char *path, const struct slice *text, struct diag_l
 	config_drop(&cfg);
 }
 
-int file_tools_run(const struct file_tools *t)
+int file_tools_run(const struct file_tools *t, const struct module *const *modules)
 {
 	const struct tools_host host = { .vocabulary = print_vocabulary, .check = check_file };
 
+	known = modules;
 	if (t->serve)
 		return language_server_run(&host);
 	if (!t->path_count)

@@ -235,7 +235,7 @@ static int answer_at_once(const struct main_options *o)
 		return ask_run(o->question.ask_path, o->question.ask_command, stdout);
 	if (o->question.condition)
 		return evaluate_condition(o->question.condition);
-	return file_tools_run(&o->tools);
+	return file_tools_run(&o->tools, main_modules);
 }
 
 /* -c, -dA, -dK, --explain; -1: go on. */

@@ -126,7 +126,7 @@ void options_print_usage(FILE *out, const char *program);
 
 /* --- file_tools.c */
 /* Carries out --format, --lint or --language-server; the exit status, -1: none was asked for. */
-int file_tools_run(const struct file_tools *t);
+int file_tools_run(const struct file_tools *t, const struct module *const *modules);
 
 /* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
 bool environment_publish(const struct main_options *o);

@@ -94,6 +94,23 @@ static void put_text(struct stats_row *r, enum stats_field f, const char *tag, c
 	v->text = text;
 }
 
+bool stats_is_gauge(unsigned i, bool front)
+{
+	static const unsigned fronts[] = { CNT_H2_CONNS, CNT_H2_STREAMS, CNT_H1_CONNS,
+					   CNT_H1_STREAMS };
+	static const unsigned backs[] = { CNT_QUEUE_CUR, CNT_IDLE_CUR, CNT_SAFE_CUR, CNT_USED_CUR,
+					  CNT_PRIVATE_CUR, CNT_SLOTS_FREE, CNT_BACK_H2_CONNS,
+					  CNT_BACK_H2_STREAMS, CNT_BACK_H1_CONNS,
+					  CNT_BACK_H1_STREAMS };
+	const unsigned *list = front ? fronts : backs;
+	size_t count = front ? ARRAY_LEN(fronts) : ARRAY_LEN(backs);
+
+	for (size_t n = 0; n < count; n++)
+		if (list[n] == i)
+			return true;
+	return i == CNT_SESS_CUR;
+}
+
 /* With what other processes have counted. */
 static int64_t total_read(const struct counter_set *set, unsigned i)
 {

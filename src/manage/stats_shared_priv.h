@@ -44,7 +44,7 @@ struct shared_object {
 };
 
 /* Does counter <i> of frontends and listeners, or of backends and servers, go down too? Such a one
- * is not shared, and not cleared. (proxy_ctl.c)
+ * is not shared, and not cleared. (stats.c)
  */
 bool stats_is_gauge(unsigned i, bool front);
 /* What has not been added to the objects of the file by this process, and what others have: to be

@@ -91,11 +91,6 @@ static bool parse_server_verify(struct conf_line *l)
 	return true;
 }
 
-void tls_servers_trust_all(struct config *cfg)
-{
-	tls_global_of(cfg)->server_verify_none = true;
-}
-
 static bool parse_dh_file(struct conf_line *l)
 {
 	struct tls_global *g = global_of(l);

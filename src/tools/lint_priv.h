@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lint_priv.h - what the files of --lint share
  *
- *     lint.c         reading, the parser's own words, what is ignored, order
+ *     lint.c         reading
+ *     lint_findings.c  findings, the parser's own words, what is ignored, order
  *     lint_rules.c   the table: identifiers, explanations, suggestions
  *     lint_print.c   text, JSON, SARIF
  *     lint_look.c    questions about lines and sections
@@ -73,11 +74,13 @@ struct lint {
 };
 
 /* --- lint.c */
+/* Runs every rule over x->source. */
+void lint_look(struct lint *x);
+
+/* --- lint_findings.c */
 /* Says something about word <word> of a line. */
 void lint_say(struct lint *x, enum lint_id id, const struct source_line *l, int word,
 	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Runs every rule over x->source. */
-void lint_look(struct lint *x);
 /* Adds what the parser says, sorts, and leaves out what a comment asks to ignore. */
 void lint_add_diagnostics(struct lint *x, const struct diag_list *diags);
 void lint_settle(struct lint *x);

@@ -51,7 +51,8 @@ static char *path_of(struct slice uri)
 	return path;
 }
 
-void lsp_reread(struct lsp_document *d)
+/* The text was changed: cuts it anew. */
+static void lsp_reread(struct lsp_document *d)
 {
 	source_fini(&d->source);
 	source_init(&d->source);

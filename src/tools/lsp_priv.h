@@ -60,8 +60,6 @@ void lsp_open(struct lsp *x, struct slice uri, struct slice text);
 void lsp_close(struct lsp *x, struct slice uri);
 /* Applies contentChanges of a notification. */
 void lsp_change(struct lsp *x, struct lsp_document *d, struct slice params);
-/* The text was changed: cuts it anew. */
-void lsp_reread(struct lsp_document *d);
 /* Has a child look for what is wrong with it, if none does: whatever a half-written file does to
  * the parser, the server goes on, and answers meanwhile.
  */

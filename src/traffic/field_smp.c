@@ -227,7 +227,9 @@ static enum expr_result fetch_field_count(struct expr_ctx *ctx, const struct exp
 	return walk_begin(&w, ctx, args, &ret) ? smp_give_int(out, walk_count(w)) : ret;
 }
 
-/* The delimiter argument of functions that list names: the first character of a longer word, as in 3.4. */
+/* The delimiter argument of functions that list names: the first character of a longer word, as in
+ * 3.4.
+ */
 static struct slice delimiter_of(const struct expr_arg *arg)
 {
 	return arg->type == ARG_STR && arg->text.len ? slice_make(arg->text.ptr, 1) : SLICE(",");

@@ -57,7 +57,8 @@ static struct cache_part *part_add(struct cache_body *b)
 	return p;
 }
 
-bool cache_object_add(struct cache_object *o, const char *bytes, size_t len)
+/* More of the body. False: no memory. */
+static bool cache_object_add(struct cache_object *o, const char *bytes, size_t len)
 {
 	struct cache_body *b = o->body;
 

@@ -231,8 +231,6 @@ static inline struct slice cache_value_of(const struct cache_object *o, unsigned
 struct cache_object *cache_object_new(struct slice key, const struct http_msg *m,
 				      struct cache_body *body, const struct cache_answer *a,
 				      const struct cache_conf *c);
-/* More of the body. False: no memory. */
-bool cache_object_add(struct cache_object *o, const char *bytes, size_t len);
 /* All of <in>, which stays there; false: no memory, or more than <max_len>. */
 bool cache_object_keep(struct cache_object *o, const struct block_queue *in, uint64_t max_len);
 /* The body is whole: memory that it does not need goes. */

@@ -23,8 +23,8 @@
 
 static const struct module *const fixture_modules[] = {
 	&mod_conf, &mod_balance, &mod_direct,
-	&mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
-	FIXTURE_ABOVE &mod_outlier, &mod_mail, &mod_tls_server, NULL
+	&mod_proxy, &mod_proxy_options, &mod_bind, &mod_unix_bind, &mod_server,
+	FIXTURE_ABOVE &mod_outlier, &mod_mail, &mod_tls_bind, &mod_tls_server, NULL
 };
 
 static struct diag_list fixture_diags;
