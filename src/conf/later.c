@@ -21,8 +21,6 @@ static const struct {
 	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },
 	{ "ocsp-update.*", CONF_GLOBAL, TLS }, { "ssl-*", CONF_GLOBAL, TLS },
 	{ "tune.ssl.*", CONF_GLOBAL, TLS },
-	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
-	{ "limited-quic", CONF_GLOBAL, "QUIC" },
 	/* where it is built without Lua */
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
@@ -49,7 +47,6 @@ static const struct {
 	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
-	{ "quic-*", CONF_BIND, "QUIC" },
 };
 
 /* Are the words the first ones of <pattern>'s? */

@@ -8,6 +8,7 @@ what this program does otherwise than HAProxy on purpose.
 
 --learn writes the tables anew with what the program does; it is to be run with HAProxy. --only takes the cases whose
 name, or that of whose table, has the word (and learns nothing of others)."""
+import concurrent.futures
 import glob
 import os
 import re
@@ -195,6 +196,20 @@ def safely(program, text, servers):
         return text.split("\n") + ["failed: " + line for line in str(e).split("\n")]
 
 
+def judge(tap, name, text, done, differs):
+    """Reports on a case that was played, and gives its lines as they are to be learnt. <differs>: of the reference, which
+    is to do otherwise."""
+    want = text.split("\n")
+    got = done.result() if done else want
+    failed = any(line.startswith("failed: ") for line in got)
+    differ = [(g, w) for g, w in zip(got + [""], want + [""]) if g != w][:3]
+    if done and differs:
+        tap.ok(got != want, name + ": still otherwise")
+    elif done:
+        tap.ok(got == want, name, "\n".join("got  %s\nwant %s" % d for d in differ))
+    return "== %s\n%s\n" % (name, "\n".join(want if failed or differs else got))
+
+
 def main():
     args = lib.arguments(__doc__, ("learn", False, "write the tables"), ("only", "", "a word of the names of cases or tables"))
     tap = lib.Tap()
@@ -203,23 +218,19 @@ def main():
         s = lib.Server(lambda sock, name=name: serve(name, sock))
         servers.append((name, s.port))
     servers += lib_manual.bad_servers()
-    for table in sorted(glob.glob(TABLES)):
-        learnt, parts = cases(table)
-        for name, text in parts:
-            want = text.split("\n")
-            wanted = args.only in os.path.basename(table) + ": " + name
-            got = safely(args.program, text, servers) if wanted else want
-            failed = any(line.startswith("failed: ") for line in got)
-            kept = failed or is_other and "differs" in table
-            learnt += "== %s\n%s\n" % (name, "\n".join(want if kept else got))
-            differ = [(g, w) for g, w in zip(got + [""], want + [""]) if g != w][:3]
-            if wanted and is_other and "differs" in table:
-                tap.ok(got != want, name + ": still otherwise")
-            elif wanted:
-                tap.ok(got == want, name, "\n".join("got  %s\nwant %s" % d for d in differ))
-        if args.learn:
-            with open(table, "w") as f:
-                f.write(learnt)
+    # each case has a program of its own, and most of its time waits: for a timeout, or for no log line to come
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        tables = []
+        for table in sorted(glob.glob(TABLES)):
+            head, parts = cases(table)
+            played = [(name, text, pool.submit(safely, args.program, text, servers)
+                       if args.only in os.path.basename(table) + ": " + name else None) for name, text in parts]
+            tables.append((table, head, played))
+        for table, learnt, played in tables:
+            learnt += "".join(judge(tap, name, text, done, is_other and "differs" in table) for name, text, done in played)
+            if args.learn:
+                with open(table, "w") as f:
+                    f.write(learnt)
     tap.done()
 
 
