@@ -199,6 +199,8 @@ enum h1_line h1_read_fields(struct h1_parser *p, struct slice input, struct h1_h
 		line = next;
 	}
 	/* even of a cut line: once joined, a folded one cannot be told any more */
+	if (unlikely(state.flags & H1_FL_FOLDED))
+		state.flags |= H1_FL_UNTIDY;
 	out->flags |= state.flags;
 	if (got == H1_LINE_BAD)
 		return h1_line_bad(p, input, next, state.error);

@@ -106,9 +106,21 @@ static inline unsigned h1_wide_text(const char *at)
 
 #endif
 
-/* Makes small letters of the letters and dashes at <at>. Returns where they end, or a place before
- * that when fewer than H1_WIDE bytes are left.
- */
+/* The same for the last bytes, one by one. */
+static inline char *h1_lower_rest(char *at, const char *end)
+{
+	for (; at < end; at++) {
+		char low = *at | 0x20;
+
+		if (low >= 'a' && low <= 'z')
+			*at = low;
+		else if (*at != '-')
+			break;
+	}
+	return at;
+}
+
+/* Makes small letters of the letters and dashes at <at>. Returns where they end. */
 static inline char *h1_lower_name(char *at, const char *end)
 {
 	unsigned count = H1_WIDE;
@@ -117,7 +129,7 @@ static inline char *h1_lower_name(char *at, const char *end)
 		count = h1_wide_lower(at);
 		at += count;
 	}
-	return at;
+	return end - at < H1_WIDE ? h1_lower_rest(at, end) : at;
 }
 
 /* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
