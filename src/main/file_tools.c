@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* file_tools.c - --format, --lint, --language-server: what they need of the modules */
+#include "base/diag.h"
 #include "proxy/proxy.h"
 #include "dump_priv.h"
 #include "options_priv.h"
@@ -35,6 +36,10 @@ int file_tools_run(const struct file_tools *t, const struct module *const *modul
 	known = modules;
 	if (t->serve)
 		return language_server_run(&host);
+	if (!t->path_count && (t->check || t->write || t->output != TOOLS_TEXT)) {
+		diag_say(DIAG_ALERT, "--check, --write and --output belong to --format or --lint.");
+		return 1;
+	}
 	if (!t->path_count)
 		return -1;
 	if (t->is_lint)
