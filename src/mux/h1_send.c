@@ -255,7 +255,8 @@ static struct slice connection_value(const struct h1_conn *h, const struct http_
 {
 	bool old = is_sent_as_old(h, m);
 
-	if (h->tx_state == H1_TX_TUNNEL)
+	/* beside "upgrade", neither close nor keep-alive has anything to say to a server */
+	if (h->tx_state == H1_TX_TUNNEL || h->flags & H1C_FL_UPGRADE_REQ)
 		return slice_none();
 	if (h->flags & H1C_FL_BACK) {
 		if (h->flags & H1C_FL_CLOSE && !(h->settings->options & MUX_OPT_PRETEND_KEEP_ALIVE))
