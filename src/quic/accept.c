@@ -11,9 +11,12 @@
 #include <sys/random.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "conn_priv.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
-#include "quic_priv.h"
+#include "keys_priv.h"
+#include "token_priv.h"
+#include "udp_priv.h"
 
 /* A stateless reset looks like a short packet of this length (RFC 9000 10.3). */
 #define RESET_LEN 42

@@ -14,7 +14,8 @@
  * draft-cheng-iccrg-delivery-rate-estimation-00.
  */
 #include "base/clock.h"
-#include "quic_priv.h"
+#include "congestion_priv.h"
+#include "recovery_priv.h"
 
 #define HIGH_GAIN 2.885               /* 2 / ln 2: doubles in a round trip */
 #define MIN_RTT_LIFE_NS (10 * NS_PER_SEC)

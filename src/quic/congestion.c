@@ -2,7 +2,7 @@
 /* congestion.c - QUIC: how much may be in flight: CUBIC (RFC 9438), NewReno (RFC 9002 7) */
 #include <math.h>
 #include "base/clock.h"
-#include "quic_priv.h"
+#include "congestion_priv.h"
 
 #define CUBIC_C 0.4
 #define CUBIC_BETA 0.7

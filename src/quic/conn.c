@@ -11,11 +11,17 @@
 #include <sys/random.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "buffers_priv.h"
+#include "congestion_priv.h"
+#include "conn_priv.h"
 #include "core/pool.h"
 #include "core/thread.h"
+#include "keys_priv.h"
 #include "net/conn.h"
-#include "quic_priv.h"
 #include "quic_trace.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
+#include "token_priv.h"
 
 /* How long the handshake may take, unless it is configured. */
 #define HANDSHAKE_NS (10 * NS_PER_SEC)

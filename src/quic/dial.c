@@ -2,8 +2,9 @@
 /* dial.c - QUIC: connections to servers, each by a socket of its own */
 #include <unistd.h>
 #include "base/clock.h"
+#include "conn_priv.h"
 #include "net/conn.h"
-#include "quic_priv.h"
+#include "udp_priv.h"
 
 static void no_count(struct quic_conn *q)
 {

@@ -3,7 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/hmac.h>
 #include <string.h>
-#include "quic_priv.h"
+#include "keys_priv.h"
 
 /* --- key derivation (RFC 5869, RFC 8446 7.1) -------------------------------------------------- */
 

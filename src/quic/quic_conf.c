@@ -9,8 +9,13 @@
 #include "base/module.h"
 #include "base/num.h"
 #include "conf/conf.h"
-#include "quic_priv.h"
+#include "conn_priv.h"
+#include "module_priv.h"
 #include "quic_trace.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
+#include "token_priv.h"
+#include "udp_priv.h"
 
 #define WINDOW_LEAST 10240
 #define WINDOW_MOST (INT64_C(4) << 30)

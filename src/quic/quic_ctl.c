@@ -8,11 +8,16 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/module.h"
+#include "congestion_priv.h"
+#include "conn_priv.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
+#include "module_priv.h"
 #include "net/conn.h"
-#include "quic_priv.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
+#include "udp_priv.h"
 
 enum show_parts {
 	SHOW_TP = 1 << 0, SHOW_SOCK = 1 << 1, SHOW_PKTNS = 1 << 2, SHOW_CC = 1 << 3,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* quic_trace.c - the trace source of QUIC */
 #include "base/strbuf.h"
-#include "quic_priv.h"
+#include "conn_priv.h"
 #include "quic_trace.h"
 
 static void quic_facts(const void *what, struct trace_facts *out)

@@ -2,7 +2,7 @@
 /* ranges.c - QUIC: sets of numbers, as ranges: packets received, bytes acknowledged or lost */
 #include <stdlib.h>
 #include <string.h>
-#include "quic_priv.h"
+#include "ranges_priv.h"
 
 void quic_ranges_free(struct quic_ranges *r)
 {

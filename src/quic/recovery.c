@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* recovery.c - QUIC: packets that were sent: acknowledged, lost, or asked about (RFC 9002) */
 #include "base/clock.h"
+#include "buffers_priv.h"
+#include "congestion_priv.h"
+#include "conn_priv.h"
 #include "core/pool.h"
-#include "quic_priv.h"
+#include "keys_priv.h"
 #include "quic_trace.h"
+#include "ranges_priv.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
 
 /* Packets acknowledged behind one that is missing, at least, before it counts as lost. */
 #define PACKET_THRESHOLD 3

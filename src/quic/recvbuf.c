@@ -6,7 +6,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "quic_priv.h"
+#include "base/list.h"
+#include "buffers_priv.h"
 
 /* A client that sends one byte in each frame, with holes, costs more than its bytes. */
 #define EARLY_MAX 4096

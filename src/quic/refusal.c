@@ -5,8 +5,10 @@
  * Nothing is kept: a client that asks again is answered again.
  */
 #include <string.h>
+#include "conn_priv.h"
 #include "core/thread.h"
-#include "quic_priv.h"
+#include "keys_priv.h"
+#include "token_priv.h"
 
 #define PN_LEN 2
 

@@ -8,7 +8,9 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
-#include "quic_priv.h"
+#include "conn_priv.h"
+#include "keys_priv.h"
+#include "recovery_priv.h"
 
 /* The longest token that we carry: it is part of each Initial packet. */
 #define TOKEN_MOST 512

@@ -2,8 +2,14 @@
 /* rx.c - QUIC: packets received: protection off, then frame by frame (RFC 9000 12, 13, RFC 9001) */
 #include <string.h>
 #include "base/clock.h"
-#include "quic_priv.h"
+#include "buffers_priv.h"
+#include "conn_priv.h"
+#include "keys_priv.h"
 #include "quic_trace.h"
+#include "ranges_priv.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
+#include "token_priv.h"
 
 /* Packets that are not authentic, with the key of one connection (RFC 9001 6.6: 2^36 at least). */
 #define FORGED_MAX (UINT64_C(1) << 36)

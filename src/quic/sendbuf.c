@@ -4,7 +4,8 @@
  *      base          acked ranges, lost ranges          sent                    end
  *      |------------------------------------------------|-----------------------|
  */
-#include "quic_priv.h"
+#include "buffers_priv.h"
+#include "ranges_priv.h"
 
 static size_t smaller(uint64_t a, size_t b)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stream.c - QUIC: streams, and how much may be sent on them (RFC 9000 2 to 4) */
+#include "buffers_priv.h"
+#include "conn_priv.h"
 #include "core/pool.h"
-#include "quic_priv.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
 
 /* Bytes that a stream holds unsent before its user waits; many streams share. */
 #define UNSENT_TOTAL (1024 * 1024)

@@ -7,7 +7,9 @@
 #include <openssl/crypto.h>
 #include <string.h>
 #include <sys/random.h>
-#include "quic_priv.h"
+#include "base/addr.h"
+#include "keys_priv.h"
+#include "token_priv.h"
 
 /* How long a client may take to come back with its token. */
 #define TOKEN_LIFE_S 10

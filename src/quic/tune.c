@@ -2,7 +2,7 @@
 /* tune.c - QUIC: where settings are kept, and their defaults */
 #include "base/slot.h"
 #include "conf/conf.h"
-#include "quic_priv.h"
+#include "module_priv.h"
 
 static bool tunes_init(void *data)
 {

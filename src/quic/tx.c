@@ -2,8 +2,14 @@
 /* tx.c - QUIC: datagrams made of what is to be sent (RFC 9000 12 to 14, 17) */
 #include "base/bug.h"
 #include "base/clock.h"
-#include "quic_priv.h"
+#include "buffers_priv.h"
+#include "congestion_priv.h"
+#include "conn_priv.h"
+#include "keys_priv.h"
 #include "quic_trace.h"
+#include "ranges_priv.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
 
 /* Bytes of a length that is filled in afterwards: a varint of two. */
 #define LEN_BYTES 2

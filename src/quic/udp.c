@@ -16,10 +16,11 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "conn_priv.h"
 #include "core/fd.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
-#include "quic_priv.h"
+#include "udp_priv.h"
 
 /* Datagrams read, and sent by one connection, before others get their turn. */
 #define READ_BURST 128

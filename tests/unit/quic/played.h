@@ -9,7 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "../../../src/quic/quic_priv.h"
+#include "conn_priv.h"
+#include "keys_priv.h"
+#include "stream_priv.h"
 
 /* Of a client's packets: one level each. */
 struct played_client {

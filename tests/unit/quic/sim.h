@@ -8,7 +8,13 @@
 
 #include "base/clock.h"
 #include "../tap.h"
+#include "buffers_priv.h"
+#include "conn_priv.h"
+#include "keys_priv.h"
 #include "played.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
+#include "token_priv.h"
 
 #define MS UINT64_C(1000000)
 #define TOTAL 200000

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clients that mean ill, over a simulated network (sim.h): what they cost is bounded. */
+#include "conn_priv.h"
+#include "ranges_priv.h"
+#include "recovery_priv.h"
 #include "sim.h"
+#include "token_priv.h"
 
 static uint8_t frames[1100];
 

@@ -2,7 +2,8 @@
 /* Sets of numbers against a bitmap, bytes received in any order, bytes sent through losses. */
 #include <stdlib.h>
 #include "../tap.h"
-#include "quic_priv.h"
+#include "buffers_priv.h"
+#include "ranges_priv.h"
 
 #define SIZE 400
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How much may be in flight, and how fast it leaves: controllers alone, pacing in a simulation. */
+#include "congestion_priv.h"
+#include "conn_priv.h"
 #include "sim.h"
+#include "stream_priv.h"
 
 #define MTU 1000
 

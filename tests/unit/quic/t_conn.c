@@ -2,6 +2,7 @@
 /* A connection over a simulated network and clock (sim.h): bytes that go up and come back through
  * losses and delays; what happens when the client falls silent, says goodbye or moves.
  */
+#include "conn_priv.h"
 #include "sim.h"
 
 /* Takes what came back, and compares. */

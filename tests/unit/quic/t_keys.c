@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys and protection of packets: the vectors of RFC 9001 appendix A; tokens. */
 #include "../tap.h"
-#include "quic_priv.h"
+#include "base/addr.h"
+#include "keys_priv.h"
+#include "token_priv.h"
 
 static size_t unhex(const char *text, uint8_t *out)
 {

@@ -9,7 +9,11 @@
 #include <string.h>
 #include "base/clock.h"
 #include "../tap.h"
-#include "../../../src/quic/quic_priv.h"
+#include "congestion_priv.h"
+#include "conn_priv.h"
+#include "recovery_priv.h"
+#include "stream_priv.h"
+#include "token_priv.h"
 
 #define MS UINT64_C(1000000)
 #define FLYING 2048

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conn_priv.h - QUIC: a connection: its state, packets received (rx.c) and made (tx.c), timers and
+ * the end (conn.c), what servers say without keys (retry.c), the refusal of a client (refusal.c)
+ *
+ * Does without sockets and clocks: datagrams and time come as arguments, and what carries them is
+ * asked by struct quic_host.
+ * Owns   : its streams, keys, TLS; counts its socket.
+ * Threads: one, from the first packet to the last.
+ * Source : RFC 9000, RFC 9001
+ */
+#ifndef QUIC_CONN_PRIV_H
+#define QUIC_CONN_PRIV_H
+
+#include "base/addr.h"
+#include "base/list.h"
+#include "base/tree.h"
+#include "codec/quic.h"
+#include "congestion_priv.h"
+#include "core/timer.h"
+#include "keys_priv.h"
+#include "quic/quic.h"
+#include "recovery_priv.h"
+
+struct quic_conn;
+struct quic_socket;
+
+/* What a connection asks of what carries its datagrams. */
+struct quic_host {
+	/* There is something to send, or a deadline has changed: at the end of the turn. */
+	void (*later)(struct quic_conn *q);
+	/* Its handshake is over, or it has ended. */
+	void (*not_half_open)(struct quic_conn *q);
+	/* The handshake is over: the user is told, or that it went before. */
+	void (*ready)(struct quic_conn *q);
+	void (*gone)(struct quic_conn *q);
+	/* It is about to be freed. */
+	void (*forget)(struct quic_conn *q);
+};
+
+enum quic_state {
+	QUIC_HANDSHAKE, QUIC_OPEN,
+	QUIC_CLOSING,                  /* we said so, and say so again */
+	QUIC_DRAINING,                 /* the peer said so: nothing is sent */
+	QUIC_DEAD,                     /* to be freed */
+};
+
+enum quic_conn_flags {
+	QUIC_FL_VALID = 1 << 0,        /* the client's address is */
+	QUIC_FL_BUSY = 1 << 1,         /* on the stack: do not free */
+	QUIC_FL_CLIENT = 1 << 2,       /* we have opened it, to a server */
+	QUIC_FL_READY = 1 << 3,        /* the handshake is over, the user is to be told */
+	QUIC_FL_DONE_DUE = 1 << 4,     /* HANDSHAKE_DONE is to be sent */
+	QUIC_FL_MAX_DATA_DUE = 1 << 5,
+	QUIC_FL_MAX_BIDI_DUE = 1 << 6,
+	QUIC_FL_MAX_UNI_DUE = 1 << 7,
+	QUIC_FL_RESPONSE_DUE = 1 << 8, /* PATH_RESPONSE */
+	QUIC_FL_CLOSE_DUE = 1 << 9,
+	QUIC_FL_CLOSE_APP = 1 << 10,   /* the error is the application's */
+	QUIC_FL_PHASE = 1 << 11,       /* key phase of what we send and expect */
+	QUIC_FL_IDLE_SENT = 1 << 12,   /* something that elicits was sent since the last packet */
+	QUIC_FL_HALF_OPEN = 1 << 13,   /* counted among those whose handshake goes on */
+	QUIC_FL_PHASE_ACKED = 1 << 15, /* one of our packets of this phase was acknowledged */
+	QUIC_FL_MOVED = 1 << 17,       /* the client's address is another, see struct quic_path */
+	QUIC_FL_CHALLENGE_DUE = 1 << 18, /* PATH_CHALLENGE */
+	QUIC_FL_LENT = 1 << 14,        /* <conn> is the user's: it is not closed, but left */
+	QUIC_FL_RETRIED = 1 << 16,     /* it came back with the token of a Retry */
+	QUIC_FL_CONFIRMED = 1 << 19,   /* to a server: it has our Finished (RFC 9001 4.1.2) */
+	QUIC_FL_PEER_CID = 1 << 20,    /* to a server: it has told how to call it */
+	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
+			      QUIC_FL_MAX_UNI_DUE,
+	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,
+};
+
+/* The largest datagram that we receive, and how long we may hold an acknowledgement back. */
+#define QUIC_UDP_PAYLOAD_MAX 2048
+#define QUIC_ACK_DELAY_MS 25
+
+/* A connection id that the client gave us. */
+struct quic_peer_cid {
+	uint64_t seq;
+	struct quic_cid cid;
+	bool used, has_token;
+	uint8_t token[QUIC_RESET_TOKEN_LEN]; /* of a server: ends its stateless resets */
+};
+#define QUIC_PEER_CIDS 4
+#define QUIC_RETIRED_MAX 16
+
+struct quic_flow {
+	uint64_t max;                  /* what the receiver allows */
+	uint64_t used;                 /* offset reached */
+};
+
+/* Ids of a connection. */
+struct quic_ids {
+	struct quic_cid ours;          /* by which the client calls us */
+	struct quic_cid original;      /* by which its first packets did */
+	struct quic_cid retry;         /* by which those behind our Retry did, else the same */
+	struct tree_node by_ours, by_original;
+	uint8_t *token;                /* to a server: of its Retry, owned; NULL */
+	uint16_t token_len;
+	struct quic_peer_cid peer[QUIC_PEER_CIDS];
+	uint8_t active;                /* index of the one in use */
+	uint64_t retire_prior;
+	uint64_t retired[QUIC_RETIRED_MAX]; /* to be told by RETIRE_CONNECTION_ID */
+	uint8_t retired_count;
+};
+
+/* The streams of a connection. */
+struct quic_streams {
+	struct tree all;               /* by id */
+	struct list dirty;             /* with something to send */
+	struct list woken;             /* the user is to be told of something */
+	uint64_t bidi_max, uni_max;    /* how many the client may open, as announced */
+	uint64_t bidi_next, uni_next;  /* the number of the first one that it did not open */
+	uint64_t bidi_closed, uni_closed; /* of the client's, ended */
+	uint64_t own_uni_next, own_uni_max;
+	uint64_t own_bidi_next, own_bidi_max; /* to a server */
+	uint32_t own_bidi_open;
+	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
+	uint32_t early;                /* pieces that all of them hold out of order */
+};
+
+/* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says
+ * from there is believed once it has answered a challenge; until then little is sent there.
+ */
+struct quic_path {
+	struct addr peer;              /* where we send to */
+	struct addr from;              /* where the datagram that is being handled came from */
+	struct addr valid;             /* with QUIC_FL_MOVED: the last one that was proved */
+	uint64_t until_ns;             /* same: how long we wait for the answer */
+	uint64_t again_ns, pause_ns;   /* same: when we ask again, how long after that */
+	uint8_t challenge[8];          /* same: ours */
+	uint8_t response[8];           /* what the client's last challenge was */
+};
+
+/* Why a connection ends. */
+struct quic_end {
+	uint64_t error, frame;
+	int system;                    /* to a server: an errno that says as much; 0 */
+	uint64_t until_ns;             /* of CLOSING and DRAINING */
+	uint32_t received;             /* packets since then */
+};
+
+/* Updates of keys (RFC 9001 6): those of the level APP. */
+struct quic_phase {
+	struct quic_keys rx_next;      /* of the next phase */
+	struct quic_keys rx_prev;      /* of the one before, for late packets */
+	uint64_t rx_pn, tx_pn;         /* the first packet received, sent in this phase */
+	uint64_t sealed;               /* packets protected in it */
+	uint64_t forged;               /* packets that were not authentic, in all */
+};
+
+/* For those who look. */
+struct quic_counts {
+	uint64_t packets, bytes;       /* sent */
+	uint32_t lost;                 /* packets */
+	uint32_t reordered;            /* packets acknowledged behind later ones */
+};
+
+struct quic_conn {
+	struct quic_ids ids;
+	struct quic_space spaces[QUIC_LEVELS];
+	struct quic_phase phase;
+	struct quic_rtt rtt;
+	struct quic_cc cc;
+	uint64_t in_flight;            /* bytes */
+	uint32_t pto_count;
+	uint64_t pace_ns;              /* when <credit> was counted */
+	uint64_t paced_ns;             /* when pacing lets more leave; 0: it is not in the way */
+	double credit;                 /* bytes that may leave now (pacing); parts of one count */
+	uint64_t received, sent;       /* bytes, until the address is valid: amplification */
+	struct quic_params params;     /* the client's */
+	struct quic_flow rx, tx;       /* of all streams together */
+	uint64_t rx_taken;             /* bytes that the user has taken */
+	struct quic_streams streams;
+	struct quic_end end;
+	struct quic_counts counts;
+	uint64_t idle_ns, idle_max_ns; /* when it ends; how long that is, 0: never */
+	uint64_t idle_after_ns;        /* how long once the handshake is over */
+	uint64_t since_ns;
+	uint32_t mtu;
+	uint32_t flags;                /* enum quic_conn_flags */
+	uint8_t state;                 /* enum quic_state */
+	const struct quic_tunes *tunes;
+	struct quic_tunes own_tunes;
+	const struct quic_host *host;
+	const struct quic_tls_ops *tls;
+	const struct quic_events *events; /* NULL: nobody is to be told */
+	void *owner;
+	struct conn *conn;             /* what floors above see; see QUIC_FL_LENT; NULL: no more */
+	struct quic_path path;
+	struct addr local;
+	struct quic_socket *socket;    /* counted */
+	void *listener_owner;          /* of its listener when it began */
+	struct timer timer;
+	struct list flush;             /* sends when the turn ends */
+};
+
+static inline void quic_flush_later(struct quic_conn *q)
+{
+	q->host->later(q);
+}
+
+static inline bool quic_is_open(const struct quic_conn *q)
+{
+	return q->state <= QUIC_OPEN;
+}
+
+/* Must more be received before anything is sent to an address that may be somebody else's (RFC 9000
+ * 8.1)?
+ */
+static inline bool quic_is_amplifying(const struct quic_conn *q)
+{
+	return !(q->flags & QUIC_FL_VALID) && q->sent + q->mtu > 3 * q->received;
+}
+
+/* How large the next datagram may be. */
+static inline size_t quic_allowed(const struct quic_conn *q)
+{
+	if (!quic_is_amplifying(q))
+		return q->mtu;
+	/* (a handshake's are padded) */
+	return q->flags & QUIC_FL_MOVED && q->sent < 3 * q->received
+		       ? (size_t)(3 * q->received - q->sent) : 0;
+}
+
+/* May anything but challenges leave? To an address that may be another's, a part of the little that
+ * is allowed stays for these.
+ */
+static inline bool quic_may_send_there(const struct quic_conn *q)
+{
+	if (q->flags & QUIC_FL_VALID)
+		return true;
+	return q->sent + q->mtu <= (q->flags & QUIC_FL_MOVED ? 2 : 3) * q->received;
+}
+
+/* --- rx.c, tx.c, conn.c ----------------------------------------------------------------------- */
+
+/* Makes the pool. False: no memory. */
+bool quic_conn_init(void);
+/* A connection of a client, whose first packet is <first>; with <retried>, the id of the packets
+ * before our Retry. NULL: no memory.
+ */
+struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
+				const struct quic_packet *first, const struct quic_cid *retried,
+				uint64_t now_ns);
+/* Makes the keys of Initial packets, of the id that the first ones go to. False: no memory. */
+bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid);
+/* A connection to a server. NULL: no memory, no random bytes. */
+struct quic_conn *quic_conn_new_client(const struct quic_tunes *t, const struct quic_line *line,
+				       const struct quic_host *host, uint64_t now_ns);
+/* Nothing will come of it, for the reason that an errno tells. */
+void quic_conn_lose(struct quic_conn *q, int error);
+/* Is the first packet of a datagram, whose header is <head>, one that a client made for us? To be
+ * asked before anything is spent on the connection.
+ */
+bool quic_conn_is_first(struct quic_conn *q, const struct quic_packet *head, const uint8_t *bytes);
+/* Handles a datagram; its bytes are changed. */
+void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns);
+/* Makes the next datagram into <room>, QUIC_DATAGRAM_MAX bytes; returns its length, 0: none now. */
+size_t quic_conn_send(struct quic_conn *q, uint8_t *room, uint64_t now_ns);
+#define QUIC_DATAGRAM_MAX 1452
+/* When quic_conn_timeout() is due; UINT64_MAX: never. */
+uint64_t quic_conn_deadline(const struct quic_conn *q);
+void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);
+/* Something is wrong: the connection is closed. <frame>: type of the frame, 0: none. */
+void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame);
+/* A packet came from another address than before; a datagram of <len> bytes. */
+void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns);
+/* The peer has closed it, or it was idle: nothing is sent any more. */
+void quic_conn_drain(struct quic_conn *q, uint64_t now_ns);
+/* Tells the user what happened since the last call, and parts with it when the connection has
+ * ended. May free the connection.
+ */
+void quic_conn_settle(struct quic_conn *q);
+void quic_conn_free(struct quic_conn *q);
+/* Goes on to the next keys, in both directions (RFC 9001 6): because the client did so with packet
+ * <pn>, or by ourselves, UINT64_MAX. False: no memory.
+ */
+bool quic_phase_next(struct quic_conn *q, uint64_t pn);
+/* Restarts the idle timer. */
+void quic_conn_active(struct quic_conn *q, uint64_t now_ns);
+/* Bytes that a connection, and each stream, may have received and not taken. */
+uint64_t quic_conn_window(const struct quic_tunes *t);
+uint64_t quic_stream_window(const struct quic_tunes *t);
+/* Streams of one direction: HTTP/3 needs three of the client. */
+#define QUIC_UNI_STREAMS 3
+#define QUIC_UNI_WINDOW 16384
+
+/* --- retry.c ---------------------------------------------------------------------------------- */
+
+/* A server wants us to come back with a token (RFC 9000 17.2.5). <len>: bytes of the packet. */
+void quic_on_retry(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
+		   size_t len);
+/* A server speaks other versions than ours (RFC 9000 6.2). */
+void quic_on_versions(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
+		      size_t len);
+/* Does a datagram that is not authentic end like a stateless reset of the server (RFC 9000 10.3)?
+ */
+bool quic_is_reset(const struct quic_conn *q, const uint8_t *bytes, size_t len);
+
+/* --- refusal.c -------------------------------------------------------------------------------- */
+
+/* Makes the packet that tells a client, whose Initial packet's header is <of>, of an error; returns
+ * its length, 0: no memory, no random bytes.
+ */
+#define QUIC_REFUSAL_ROOM 96
+size_t quic_put_refusal(uint8_t room[QUIC_REFUSAL_ROOM], const struct quic_packet *of,
+			uint64_t error);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* udp_priv.h - QUIC: sockets of datagrams, and whose connection a datagram is (udp.c)
+ *
+ * Owns   : each thread its sockets. A socket closes behind its last connection when nobody listens.
+ * Threads: the calling one's; a datagram of another thread's connection goes there by its mailbox.
+ */
+#ifndef QUIC_UDP_PRIV_H
+#define QUIC_UDP_PRIV_H
+
+#include "base/addr.h"
+#include "base/list.h"
+#include "core/timer.h"
+#include "quic/quic.h"
+
+struct held;
+struct quic_cid;
+
+struct quic_socket;
+/* A datagram came; its bytes may be changed. */
+typedef void quic_input_fn(struct quic_socket *s, const struct addr *peer,
+			   const struct addr *local, uint8_t *bytes, size_t len);
+
+/* A socket of a thread: one for each listening one, whose connections share it, and one for each
+ * connection to a server.
+ */
+struct quic_socket {
+	int fd;                        /* owned */
+	int of;                        /* the listener's; -1: that was closed, there is none */
+	uint16_t port;                 /* ours, of a listening one */
+	quic_input_fn *input;
+	struct quic_conn *only;        /* to a server: whose it is */
+	int error;                     /* same: what the kernel has heard of it; 0 */
+	struct quic_listener listener;
+	bool accepts;
+	bool full;                     /* it took no more: <again> tries it */
+	bool no_gso;                   /* datagrams are sent one by one */
+	struct held *held;             /* owned: what it did not take; NULL */
+	uint32_t conns;
+	struct list link;
+	struct timer again;            /* more is to be read */
+	struct list waiting;           /* connections that have something to send */
+};
+
+/* Makes one of <fd>, which it takes over. NULL: no memory, no descriptor; <fd> is closed. */
+struct quic_socket *quic_socket_new(int fd, bool no_gso, quic_input_fn *input);
+void quic_socket_close(struct quic_socket *s);
+/* Those of the calling thread: quic_socket.link. */
+struct list *quic_sockets(void);
+/* Sends what belongs to no connection, if the socket takes it. */
+void quic_send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
+			const uint8_t *bytes, size_t len);
+/* A connection is reached by <s> from now on, and found by its ids / no more. The socket closes
+ * behind the last one when nobody listens on it.
+ */
+void quic_attach(struct quic_conn *q, struct quic_socket *s);
+void quic_detach(struct quic_conn *q);
+/* That of an id of ours, or, of Initial packets, of the id that its client has made up. */
+struct quic_conn *quic_find(const struct quic_cid *cid, bool initial);
+void quic_conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len);
+/* For struct quic_host. */
+void quic_later(struct quic_conn *q);
+/* Those of the calling thread, in no order; <fn> must not end any. */
+void quic_conns_visit(void (*fn)(void *ctx, struct quic_conn *q), void *ctx);
+
+/* At the start; of each thread. False: no memory, no random bytes. */
+bool quic_udp_init(void);
+bool quic_udp_thread_init(void);
+void quic_udp_thread_fini(void);
+
+#endif
