@@ -7,7 +7,11 @@
  * frame has returned, and nobody keeps a stream over such a call without asking again.
  */
 #include "base/clock.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 /* Tells every stream, whose user may let go of it; in more than one turn, if they are many. */

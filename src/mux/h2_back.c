@@ -12,9 +12,14 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "codec/websocket.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
+#include "h2_tune_priv.h"
 #include "http/msg.h"
 #include "mux/head.h"
-#include "h2_priv.h"
 #include "trace_priv.h"
 
 /* --- requests --------------------------------------------------------------------------------- */

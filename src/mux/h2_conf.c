@@ -4,7 +4,11 @@
 #include <string.h>
 #include "base/module.h"
 #include "conf/conf.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_stream_priv.h"
+#include "h2_tune_priv.h"
 #include "trace_priv.h"
 
 static struct h2_tunes *tunes_of(struct conf_line *l)

@@ -12,7 +12,12 @@
 #include "core/activity.h"
 #include "core/counter.h"
 #include "core/pool.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
+#include "h2_tune_priv.h"
 #include "trace_priv.h"
 
 /* After the last byte was sent, how long the rest is read and thrown away. */

@@ -6,7 +6,8 @@
  * answer was complete before the request, the rest of the request is still counted and its trailers
  * are looked at: whether a mistake is noticed does not depend on how soon the answer left.
  */
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 static struct h2_cut *find(struct h2_conn *h, uint32_t id)

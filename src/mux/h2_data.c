@@ -5,7 +5,10 @@
  * are woken when all that was received is used: many frames of one body cost one pass, and a
  * request that is reset right behind costs a server nothing.
  */
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 void h2_wake_late(struct h2_conn *h)

@@ -7,7 +7,8 @@
  * if that is more: many while there are few connections, and one each at the end.
  */
 #include "base/bug.h"
-#include "h2_priv.h"
+#include "h2_tune_priv.h"
+#include "mux/mux.h"
 
 static mux_load_fn *load;
 static int64_t taken; /* atomic: streams beyond the first of each connection */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_endpoint.c - the HTTP/2 mux: what streams ask of it */
 #include "base/clock.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 void h2_ep_send(struct endpoint *ep)

@@ -6,7 +6,11 @@
  */
 #include <string.h>
 #include "base/clock.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 /* --- may it come? ----------------------------------------------------------------------------- */

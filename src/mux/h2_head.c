@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "mux/head.h"
 #include "h1_priv.h"
-#include "h2_priv.h"
 #include "trace_priv.h"
 
 /* How long a client that was asked to go may begin streams: what it sent before it knew, however

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_kind.c - the HTTP/2 mux: its row of the table, and what owners of clients' connections ask */
 #include "base/clock.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_side_priv.h"
 #include "trace_priv.h"
 
 static void front_describe(const struct h2_conn *h, struct strbuf *out)

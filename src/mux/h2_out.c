@@ -6,7 +6,9 @@
  */
 #include <string.h>
 #include "base/clock.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
 
 static __thread struct block *text;
 /* Connections that go on reading in the next turn, and those that send at the end of this one. */

@@ -10,7 +10,11 @@
  */
 #include <string.h>
 #include "base/clock.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 /* Below this, copying behind what is written is cheaper than one more vector of the system call. */

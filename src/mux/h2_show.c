@@ -6,7 +6,9 @@
  * frame came last, <dbuf>: received and not used.
  */
 #include "base/strbuf.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 
 /* What the next bytes will be: a frame's header or its payload. */
 static const char *state_name(const struct h2_conn *h)

@@ -12,7 +12,10 @@
  * is no more is the matter of h2_cut.c.
  */
 #include "core/pool.h"
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 /* What a frame may have besides content: a client that pads needs a window for it. */

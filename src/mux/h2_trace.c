@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_trace.c - the trace source of the HTTP/2 mux */
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "trace_priv.h"
 
 static void h2_facts(const void *what, struct trace_facts *out)

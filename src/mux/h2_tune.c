@@ -4,7 +4,7 @@
 #include "codec/h2_frame.h"
 #include "codec/hpack.h"
 #include "conf/conf.h"
-#include "h2_priv.h"
+#include "h2_tune_priv.h"
 
 /* Not given: another keyword's value, or the default, takes its place. */
 #define UNSET -1

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Streams of HTTP/2 connections: windows that are given, states, what was reset lately. */
 #include <string.h>
-#include "h2_priv.h"
+#include "h2_conn_priv.h"
+#include "h2_in_priv.h"
+#include "h2_out_priv.h"
+#include "h2_side_priv.h"
+#include "h2_stream_priv.h"
 #include "tap.h"
 
 #define BLOCK 16384
