@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_conn_priv.h - HTTP/2: a connection: its states, its bounds, what ends it (h2_conn.c, h2.c), and
- * numbers that we have reset (h2_cut.c)
+/* h2_conn_priv.h - HTTP/2: a connection: its states, its bounds, what ends it (h2_conn.c, h2.c),
+ * and numbers that we have reset (h2_cut.c)
  *
- * Owns   : the connection below, what was received and what is unsent. Its streams are those of their
- *          endpoints; it is freed behind the last one.
+ * Owns   : the connection below, what was received and what is unsent. Its streams are those of
+ *          their endpoints; it is freed behind the last one.
  * Threads: one. A function that may free the connection says so; h2_enter() and h2_leave() put that
  *          off while another one is on the stack.
  * Errors : faults of the peer go to h2c_error(), h2c_glitch() and h2c_refused(), which count them

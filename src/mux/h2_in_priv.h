@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_in_priv.h - HTTP/2: what comes: frames (h2_frames.c), heads (h2_head.c), DATA (h2_data.c), and how
- * much of it is used in one turn of the loop (h2_out.c)
+/* h2_in_priv.h - HTTP/2: what comes: frames (h2_frames.c), heads (h2_head.c), DATA (h2_data.c), and
+ * how much of it is used in one turn of the loop (h2_out.c)
  *
  * Threads: the connection's. Heads are read into room of the thread, for the next one.
  * Source : RFC 9113 4, 6, 8

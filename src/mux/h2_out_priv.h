@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_out_priv.h - HTTP/2: what is sent: room for frames, once a turn (h2_out.c), heads and bodies as
- * windows allow (h2_send.c)
+/* h2_out_priv.h - HTTP/2: what is sent: room for frames, once a turn (h2_out.c), heads and bodies
+ * as windows allow (h2_send.c)
  *
  * Threads: the connection's.
  * Errors : without memory for a frame the connection is lost.

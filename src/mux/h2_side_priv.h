@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_side_priv.h - HTTP/2: towards clients and towards servers: what is not the same (struct h2_side),
- * and the operations of mux_h2 (h2_kind.c, h2_back.c, h2_endpoint.c, h2_show.c)
+/* h2_side_priv.h - HTTP/2: towards clients and towards servers: what is not the same (struct
+ * h2_side), and the operations of mux_h2 (h2_kind.c, h2_back.c, h2_endpoint.c, h2_show.c)
  *
  * Threads: the connection's.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* congestion_priv.h - QUIC: how much may be in flight: CUBIC and NewReno (congestion.c), BBR (bbr.c)
+/* congestion_priv.h - QUIC: how much may be in flight: CUBIC and NewReno (congestion.c), BBR
+ * (bbr.c)
  *
  * Owns   : nothing; all state is in struct quic_cc. Time comes as an argument, in ns.
  * Threads: the connection's.
