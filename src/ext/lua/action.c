@@ -2,9 +2,13 @@
 /* action.c - actions that scripts bring: `http-request lua.NAME`, which may wait */
 #include "base/bug.h"
 #include "base/clock.h"
+#include "class_priv.h"
 #include "core/timer.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "run_priv.h"
 #include "stream/stream.h"
+#include "stream/wait.h"
 
 /* What a function returns: act.CONTINUE and the others. */
 enum act {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* applet_tcp.c - class AppletTCP: what commands and services of mode tcp talk through */
 #include "base/clock.h"
-#include "script_priv.h"
+#include "class_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 #define CLASS "AppletTCP"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* certcache.c - CertCache.set: certificates in memory, replaced by scripts */
-#include "script_priv.h"
+#include "class_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 #include "tls/tls.h"
 
 /* CertCache.set{filename=, crt=, key=, ocsp=, issuer=, sctl=}: in init functions, and where a call

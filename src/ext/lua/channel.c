@@ -5,7 +5,9 @@
  * where it goes on to (<out>). Offsets count from the first byte of <in>, negative ones from its
  * end. Nothing is copied but what a script reads or adds.
  */
-#include "script_priv.h"
+#include "class_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
 
 #define HELD_MAX (1 << 20) /* bytes that scripts may make of what has come */

@@ -3,13 +3,17 @@
  *
  * A command keeps its configuration until it is released, so that a reload does not end it.
  */
+#include <lauxlib.h>
 #include <stdlib.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "class_priv.h"
 #include "core/timer.h"
 #include "ctl/ctl.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "run_priv.h"
 
 #define WORDS_MAX 5
 

@@ -2,7 +2,10 @@
 /* core.c - the table core: logs, waiting, dates, and texts; and the class Concat */
 #include "base/addr.h"
 #include "base/clock.h"
-#include "script_priv.h"
+#include "class_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 static int core_log(lua_State *L)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dates.c - core.http_date and its kin: dates of HTTP as seconds since 1970 */
+#include <lauxlib.h>
+#include "class_priv.h"
 #include "codec/date.h"
-#include "script_priv.h"
 
 enum date_form { ANY, IMF, RFC850, ASCTIME };
 

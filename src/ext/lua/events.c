@@ -10,13 +10,18 @@
  */
 #include <stdlib.h>
 #include "base/clock.h"
+#include "beside_priv.h"
+#include "class_priv.h"
 #include "core/lock.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "expr/pattern.h"
 #include "proxy/proxy.h"
 #include "proxy/server_event.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 #define EVENTS_MAX 1000
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* expr.c - fetches and converters that scripts bring: they cannot wait */
+#include "class_priv.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "run_priv.h"
 #include "stream/session.h"
 #include "stream/stream.h"
+#include "value_priv.h"
 
 struct evaluation {
 	struct expr_ctx *ctx;

@@ -7,8 +7,13 @@
  */
 #include <stdlib.h>
 #include "base/bug.h"
+#include "class_priv.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 /* What callbacks return. */
 enum { FLT_ERROR = -1, FLT_WAIT, FLT_CONTINUE };

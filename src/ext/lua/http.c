@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http.c - class HTTP: the heads of a request and its answer, read and edited by scripts */
 #include "base/regex.h"
-#include "script_priv.h"
+#include "class_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
+#include "value_priv.h"
 
 static struct http_msg *message(lua_State *L, bool response)
 {

@@ -8,10 +8,12 @@
 #include "base/addr.h"
 #include "base/block.h"
 #include "base/strbuf.h"
+#include "class_priv.h"
 #include "client/http_client.h"
 #include "codec/uri.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 /* Bytes of an answer that are taken. */
 #define BODY_MAX (64 << 20)

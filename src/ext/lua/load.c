@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/file.h"
+#include "beside_priv.h"
 #include "core/thread.h"
 #include "expr/vars.h"
 #include "client/http_client.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
 
 #define SCRIPT_MAX (64u << 20)
 

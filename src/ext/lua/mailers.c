@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mailers.c - what scripts that send alerts by mail ask: proxy:get_mailers() and its kin */
 #include <unistd.h>
+#include "class_priv.h"
 #include "proxy/mailers.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 static void push_servers(lua_State *L, const struct proxy *px)
 {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* map.c - class Map: look-ups in map files; changes of maps and ACL files by their name */
 #include "base/diag.h"
+#include "class_priv.h"
 #include "expr/pattern.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 struct map {
 	const struct pattern_set *set; /* of the configuration, which outlives its scripts */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* network.c - core.parse_addr, core.match_addr: addresses and networks of scripts */
 #include "base/addr.h"
+#include "class_priv.h"
 #include "proxy/address.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
 
 #define CLASS "Network"
 

@@ -4,8 +4,12 @@
  * Between prepare() and commit() or giveup(), an object means a version of its own that nobody else
  * sees. What is left of one that is forgotten goes with the next commit.
  */
+#include "beside_priv.h"
+#include "class_priv.h"
 #include "expr/pattern.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 struct patref {
 	struct pattern_ref *ref;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* process.c - core.get_info, core.get_var, core.set_nice, core.done: the process, and the call */
 #include <math.h>
+#include "class_priv.h"
 #include "core/task.h"
 #include "expr/vars.h"
 #include "manage/stats.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
+#include "value_priv.h"
 
 #define FIELDS_MAX 256
 

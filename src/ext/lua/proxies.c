@@ -4,11 +4,13 @@
  * Objects point into the configuration that their script belongs to, which outlives the script.
  * What is asked of an older one after a reload is answered from the state that both share.
  */
+#include "class_priv.h"
 #include "manage/stats.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
 
 struct proxy_list {

@@ -7,8 +7,10 @@
  */
 #include <stdlib.h>
 #include "base/clock.h"
+#include "class_priv.h"
 #include "core/task.h"
-#include "script_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 #define VALUES -1 /* of the object: its values, from [1] */
 

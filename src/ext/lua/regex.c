@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* regex.c - class Regex: regular expressions of the program for scripts */
 #include "base/regex.h"
-#include "script_priv.h"
+#include "class_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 struct regex_object {
 	struct regex *re;             /* owned */

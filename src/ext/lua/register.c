@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* register.c - core.register_*: what scripts bring to the configuration */
-#include "script_priv.h"
+#include "beside_priv.h"
+#include "class_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "state_priv.h"
 
 /* The function that the configuration knows by this name, or a new one; <sets>: of actions, which
  * may have one name if they are for different rules. Raises an error.

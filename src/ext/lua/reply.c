@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reply.c - class Reply: an answer that a script makes and gives to txn:done() */
-#include "script_priv.h"
+#include "class_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
 
 static int reply_set_status(lua_State *L)

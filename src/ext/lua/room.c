@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* room.c - edge file: keywords lua-* and tune.lua.*; scripts begin and end with a configuration */
 #include <stdlib.h>
+#include "beside_priv.h"
+#include "class_priv.h"
 #include "core/mailbox.h"
 #include "ext/lua.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "state_priv.h"
 
 static struct slot *const slots[] = { &script_room_slot, &script_kept_slot, NULL };
 

@@ -4,8 +4,12 @@
 #include <stdio.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "beside_priv.h"
 #include "core/thread.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 static const char *kind_name(const struct script_run *run)
 {

@@ -6,7 +6,8 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "value_priv.h"
 
 /* Without what could break a line or a terminal. */
 static void put_clean(struct strbuf *out, struct slice text)

@@ -5,12 +5,13 @@
  * it: from then on, all methods but get_name and the like do nothing and answer nil.
  */
 #include <sys/un.h>
+#include "class_priv.h"
 #include "manage/stats.h"
 #include "proxy/address.h"
 #include "proxy/outlier.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
-#include "script_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
 
 struct server_list {

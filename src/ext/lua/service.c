@@ -3,9 +3,14 @@
 #include <stdlib.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "class_priv.h"
 #include "core/timer.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
+#include "value_priv.h"
 
 #define BODY_MAX (64 * 1024)  /* of a request that waits for receive() */
 #define AHEAD 16384           /* of an answer that waits for its client */

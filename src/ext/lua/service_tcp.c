@@ -2,8 +2,11 @@
 /* service_tcp.c - services of mode tcp that scripts bring: `tcp-request content use-service` */
 #include "base/bug.h"
 #include "base/clock.h"
+#include "class_priv.h"
 #include "core/timer.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "row_priv.h"
+#include "run_priv.h"
 #include "stream/stream.h"
 
 #define IN_MAX (64 * 1024)    /* bytes of the client that wait for the script */

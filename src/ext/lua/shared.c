@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include "base/hash.h"
 #include "base/num.h"
-#include "script_priv.h"
+#include "beside_priv.h"
+#include "class_priv.h"
+#include "room_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 #define SHARDS 64
 #define KEY_MAX 1024

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* smp.c - classes Fetches and Converters: the program's own, called by scripts */
 #include "base/strbuf.h"
-#include "script_priv.h"
+#include "class_priv.h"
+#include "expr/script.h"
+#include "run_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 /* Pushes "name(arg,arg)", the arguments quoted: those at <first> and behind. */
 static const char *push_text(lua_State *L, const char *name, int first, int last)

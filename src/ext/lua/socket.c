@@ -10,13 +10,17 @@
 #include <stdlib.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "beside_priv.h"
+#include "class_priv.h"
 #include "core/lock.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
 #include "net/dial.h"
 #include "proxy/address.h"
 #include "proxy/source.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 #define CONNECT_MS 5000       /* as long as the script has said nothing */
 #define PENDING_MAX (64 << 20)/* bytes that a line, or all, may have */

@@ -3,9 +3,10 @@
  *
  * It is made before the modules below look at servers, and hidden when they all know it.
  */
+#include "beside_priv.h"
 #include "ext/lua.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
 #include "tls/tls.h"
 
 #define NAME "-lua-sockets-"

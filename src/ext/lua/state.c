@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* state.c - the states of Lua: making one, its memory, its libraries, its classes */
+#include <lualib.h>
 #include <stdlib.h>
 #include "base/bug.h"
 #include "core/thread.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 static const luaL_Reg libs[] = {
 	{ LUA_TABLIBNAME, luaopen_table }, { LUA_IOLIBNAME, luaopen_io },

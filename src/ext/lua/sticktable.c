@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sticktable.c - class StickTable: what scripts see of the entries of a stick table */
+#include "class_priv.h"
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "state_priv.h"
 #include "table/table.h"
+#include "value_priv.h"
 
 #define FILTERS_MAX 4
 /* Places that are looked at before the lock of a shard is given back. */

@@ -2,10 +2,13 @@
 /* task.c - core.register_task: functions that run beside streams, as long as their configuration */
 #include <stdlib.h>
 #include "base/clock.h"
+#include "beside_priv.h"
 #include "core/lock.h"
 #include "core/task.h"
 #include "core/thread.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 /* Belongs to the thread that began it. Holds its configuration. */
 struct script_task {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn.c - class TXN: what a script sees of a stream; variables */
+#include "class_priv.h"
 #include "expr/vars.h"
 #include "net/conn.h"
 #include "net/socket.h"
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 #include "stream/stream.h"
+#include "value_priv.h"
 
 /* --- variables: of TXN and of services ------------------------------------------------------- */
 

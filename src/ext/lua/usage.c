@@ -3,7 +3,9 @@
  *
  * Each state counts for itself, under its lock.
  */
-#include "script_priv.h"
+#include "room_priv.h"
+#include "run_priv.h"
+#include "state_priv.h"
 
 static void add(uint64_t *to, uint64_t n)
 {

@@ -5,7 +5,7 @@
  * behind.
  */
 #include "proxy/proxy.h"
-#include "script_priv.h"
+#include "room_priv.h"
 
 static void show_one(struct ctl_request *rq, const struct script_function *fn)
 {

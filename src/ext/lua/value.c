@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* value.c - texts, numbers and samples as values of Lua, and back */
-#include "script_priv.h"
+#include "expr/expr.h"
+#include "room_priv.h"
+#include "state_priv.h"
+#include "value_priv.h"
 
 struct slice script_text(lua_State *L, int index)
 {
