@@ -4,7 +4,9 @@
 #include <string.h>
 #include <time.h>
 #include "base/strbuf.h"
-#include "tls_priv.h"
+#include "cert_priv.h"
+#include "store_priv.h"
+#include "tls/tls.h"
 
 static int64_t seconds_of(const ASN1_TIME *t)
 {

@@ -3,8 +3,15 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "bind_priv.h"
+#include "cert_priv.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
+#include "line_priv.h"
+#include "names_priv.h"
 #include "ocsp_priv.h"
+#include "server_priv.h"
+#include "store_priv.h"
 
 /* Is <b> one that an earlier use of <e> had too? */
 static bool was_before(const struct tls_entry *e, const struct tls_use *until)

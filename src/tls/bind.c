@@ -11,7 +11,17 @@
 #include "base/bug.h"
 #include "base/door.h"
 #include "base/file.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
+#include "conn_priv.h"
+#include "ctx_priv.h"
+#include "global_priv.h"
+#include "identity_priv.h"
+#include "line_priv.h"
+#include "names_priv.h"
 #include "ocsp_priv.h"
+#include "session_priv.h"
+#include "store_priv.h"
 
 static bool bind_slot_init(void *data)
 {

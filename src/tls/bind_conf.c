@@ -7,7 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bind_priv.h"
+#include "global_priv.h"
+#include "line_priv.h"
+#include "session_priv.h"
 #include "settings_priv.h"
+#include "store_priv.h"
 
 static struct tls_bind *bind_of(struct conf_line *l)
 {

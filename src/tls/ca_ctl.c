@@ -8,6 +8,8 @@
 #include <string.h>
 #include "base/num.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
+#include "store_priv.h"
 
 static struct tls_store *store(void)
 {

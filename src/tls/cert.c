@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "cert_priv.h"
 #include "der.h"
-#include "tls_priv.h"
+#include "key_priv.h"
+#include "lib_priv.h"
+#include "shown_priv.h"
 
 /* No file of certificates is as large. */
 #define FILE_MAX (16 << 20)

@@ -4,8 +4,12 @@
 #include <openssl/pem.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cert_priv.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
 #include "ocsp_priv.h"
+#include "server_priv.h"
+#include "store_priv.h"
 
 static struct tls_store *store(void)
 {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cert_set.c - a certificate in memory replaced as a whole, for floors above */
 #include <stdio.h>
+#include "cert_priv.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
 #include "ocsp_priv.h"
+#include "store_priv.h"
+#include "tls/tls.h"
 
 /* <old>, with the parts that are given. NULL: <why>; "" when none is given. */
 static struct tls_cert *change(const struct tls_cert *old, const char *name,

@@ -5,6 +5,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include "cert_priv.h"
+#include "conn_priv.h"
+#include "early_priv.h"
 #include "smp_priv.h"
 
 #define FETCH_ARGS struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out

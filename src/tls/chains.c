@@ -8,7 +8,8 @@
 #include <string.h>
 #include "base/door.h"
 #include "base/file.h"
-#include "tls_priv.h"
+#include "cert_priv.h"
+#include "store_priv.h"
 
 struct tls_chains {
 	unsigned count, room;

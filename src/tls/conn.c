@@ -17,11 +17,13 @@
 #include <sys/socket.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "conn_priv.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "core/timer.h"
+#include "early_priv.h"
 #include "gcm_priv.h"
-#include "tls_priv.h"
+#include "lib_priv.h"
 #include "trace_priv.h"
 
 /* Above so many encrypted bytes they are sent before more is made. */

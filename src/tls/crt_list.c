@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
+#include "global_priv.h"
+#include "line_priv.h"
 #include "settings_priv.h"
+#include "store_priv.h"
 
 #define LINE_WORDS 512
 

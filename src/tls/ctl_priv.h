@@ -3,8 +3,9 @@
 #ifndef TLS_CTL_PRIV_H
 #define TLS_CTL_PRIV_H
 
+#include "cert_priv.h"
 #include "ctl/ctl.h"
-#include "tls_priv.h"
+#include "store_priv.h"
 
 /* Has <work> answer the command about its only argument, a file's name, under the store's lock. */
 enum ctl_step tls_ctl_named(struct ctl_request *rq,

@@ -3,7 +3,9 @@
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
 #include <openssl/x509v3.h>
+#include "cert_priv.h"
 #include "ctl_priv.h"
+#include "store_priv.h"
 
 enum ctl_step tls_ctl_named(struct ctl_request *rq,
 			    void (*work)(struct ctl_request *rq, const char *name))

@@ -4,8 +4,16 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+#include "conn_priv.h"
+#include "ctx_priv.h"
+#include "early_priv.h"
 #include "gcm_priv.h"
-#include "tls_priv.h"
+#include "global_priv.h"
+#include "hello_priv.h"
+#include "line_priv.h"
+#include "session_priv.h"
+#include "shown_priv.h"
+#include "store_priv.h"
 
 /* What OpenSSL's buffer takes at once: two records, so that a stream of them costs half as many
  * system calls, while a connection in the middle of a record holds no more than that.

@@ -10,7 +10,7 @@
 #ifndef TLS_DER_H
 #define TLS_DER_H
 
-#include "tls_priv.h"
+#include "cert_priv.h"
 
 struct der_cert {
 	enum tls_key_type type;

@@ -9,7 +9,10 @@
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <string.h>
-#include "tls_priv.h"
+#include "cert_priv.h"
+#include "global_priv.h"
+#include "key_priv.h"
+#include "lib_priv.h"
 
 EVP_PKEY *tls_dh_read(const char *text, size_t len)
 {

@@ -11,8 +11,10 @@
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
+#include "conn_priv.h"
 #include "core/task.h"
-#include "tls_priv.h"
+#include "early_priv.h"
+#include "tls/tls.h"
 
 struct tls_early {
 	struct list waiters;         /* struct tls_waiter.link */

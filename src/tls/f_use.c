@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* f_use.c - certificates of a frontend as a whole, on each of its TLS lines (ssl-f-use) */
 #include <string.h>
-#include "tls_priv.h"
+#include "bind_priv.h"
+#include "global_priv.h"
 
 bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags)
 {

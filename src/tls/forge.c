@@ -14,7 +14,10 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/hash.h"
-#include "tls_priv.h"
+#include "base/list.h"
+#include "cert_priv.h"
+#include "names_priv.h"
+#include "shown_priv.h"
 
 #define BUCKETS 1024
 #define DAY_S (24 * 3600L)

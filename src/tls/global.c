@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* global.c - where the settings of the section `global` are kept */
-#include "tls_priv.h"
+#include "cert_priv.h"
+#include "global_priv.h"
+#include "key_priv.h"
+#include "line_priv.h"
+#include "store_priv.h"
 
 static struct config *live;
 

@@ -7,8 +7,17 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
 #include "codec/tls_hello.h"
-#include "tls_priv.h"
+#include "conn_priv.h"
+#include "ctx_priv.h"
+#include "early_priv.h"
+#include "global_priv.h"
+#include "hello_priv.h"
+#include "key_priv.h"
+#include "line_priv.h"
+#include "names_priv.h"
 
 static unsigned be16(const unsigned char *p)
 {

@@ -7,6 +7,8 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "conn_priv.h"
+#include "hello_priv.h"
 #include "smp_priv.h"
 
 #define FETCH_ARGS struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out

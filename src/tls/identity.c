@@ -9,7 +9,13 @@
  */
 #include <openssl/evp.h>
 #include <string.h>
-#include "tls_priv.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
+#include "ctx_priv.h"
+#include "identity_priv.h"
+#include "line_priv.h"
+#include "server_priv.h"
+#include "store_priv.h"
 
 /* Each item with its length: no two lists of items look alike. */
 static void add(EVP_MD_CTX *m, const void *p, size_t len)

@@ -2,7 +2,10 @@
 /* info.c - what a TLS connection is: asked by the floors above */
 #include <string.h>
 #include <openssl/x509.h>
-#include "tls_priv.h"
+#include "cert_priv.h"
+#include "conn_priv.h"
+#include "lib_priv.h"
+#include "session_priv.h"
 
 static const SSL *ssl_of(const struct conn *c)
 {

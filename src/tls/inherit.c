@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* inherit.c - settings as a whole: what is unset, which versions they leave */
-#include "tls_priv.h"
+#include "ctx_priv.h"
+#include "line_priv.h"
 
 /* What a line says, or says no to: no default counts there. */
 static uint16_t decided(uint16_t flags)

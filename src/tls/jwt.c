@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "cert_priv.h"
 #include "ctl_priv.h"
 #include "expr/expr.h"
 #include "expr/jwt.h"
+#include "global_priv.h"
+#include "store_priv.h"
 
 /* The certificate of that name in the configuration of the converter; else in that in force,
  * which is another for expressions that a command or a script has made. Same as tls_store_take().

@@ -6,7 +6,8 @@
  */
 #include "base/bug.h"
 #include "base/clock.h"
-#include "tls_priv.h"
+#include "conn_priv.h"
+#include "hello_priv.h"
 
 void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
 		      SSL *ssl, void *rate)

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "conn_priv.h"
 #include "smp_priv.h"
 
 static const char *const labels[TLS_SECRETS] = {

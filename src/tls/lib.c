@@ -7,8 +7,10 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include "base/clock.h"
+#include "cert_priv.h"
+#include "conn_priv.h"
 #include "core/counter.h"
-#include "tls_priv.h"
+#include "lib_priv.h"
 
 bool tls_lib_init(void)
 {

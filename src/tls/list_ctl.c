@@ -5,8 +5,15 @@
 #include <string.h>
 #include <time.h>
 #include "base/num.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
+#include "line_priv.h"
+#include "names_priv.h"
 #include "ocsp_priv.h"
+#include "session_priv.h"
+#include "store_priv.h"
 
 static struct tls_global *global(void)
 {

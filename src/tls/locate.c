@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* locate.c - from the context of an expression to the connection that it is about */
+#include "conn_priv.h"
 #include "smp_priv.h"
+#include "tls/tls.h"
 
 static const struct tls_locator *locator;
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "core/mailbox.h"
-#include "tls_priv.h"
+#include "lib_priv.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define SMALL_MAX 0 /* what is freed must be seen to be */

@@ -13,10 +13,13 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
 #include "conf/conf.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
-#include "tls_priv.h"
+#include "names_priv.h"
+#include "store_priv.h"
 
 struct row {
 	struct row *next;            /* of the same name, in order of the configuration */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "cert_priv.h"
 #include "ocsp_priv.h"
+#include "shown_priv.h"
 
 /* Clocks differ: a date in the future by less is not. */
 #define SKEW_S 300

@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include "global_priv.h"
 #include "ocsp_priv.h"
 
 static struct tls_global *global_of(struct conf_line *l)

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cert_priv.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
 #include "ocsp_priv.h"
+#include "store_priv.h"
 
 static struct tls_global *global(void)
 {

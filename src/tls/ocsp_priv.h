@@ -8,7 +8,8 @@
 #ifndef TLS_OCSP_PRIV_H
 #define TLS_OCSP_PRIV_H
 
-#include "tls_priv.h"
+#include "cert_priv.h"
+#include "store_priv.h"
 
 /* X(symbol, text): how the last update went; the numbers are those of the manual. */
 #define OCSP_OUTCOMES(X) \

@@ -10,9 +10,14 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
+#include "cert_priv.h"
 #include "core/mailbox.h"
 #include "core/timer.h"
+#include "global_priv.h"
 #include "ocsp_priv.h"
+#include "shown_priv.h"
+#include "store_priv.h"
+#include "tls/tls.h"
 
 /* After a failure: a minute, doubled each time. */
 #define RETRY_S 60

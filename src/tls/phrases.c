@@ -15,7 +15,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "tls_priv.h"
+#include "base/arena.h"
+#include "key_priv.h"
+#include "lib_priv.h"
 
 #define PHRASE_MAX 1024  /* bytes: PEM_BUFSIZE of OpenSSL */
 #define PHRASES_MAX 64

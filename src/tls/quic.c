@@ -11,8 +11,11 @@
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
+#include "conn_priv.h"
+#include "early_priv.h"
 #include "net/dial.h"
 #include "quic_priv.h"
+#include "tls/tls.h"
 
 #define RECORD_HEAD 5
 #define TAG_LEN 16

@@ -7,6 +7,8 @@
 #include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
+#include "conn_priv.h"
+#include "hello_priv.h"
 #include "quic_priv.h"
 
 #define EXT_QUIC_PARAMS 0x39

@@ -5,7 +5,6 @@
 
 #include <openssl/evp.h>
 #include "net/quic_tls.h"
-#include "tls_priv.h"
 
 struct tls_quic {
 	const struct quic_tls_user *user;

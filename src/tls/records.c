@@ -4,7 +4,8 @@
  */
 #include "base/bug.h"
 #include "base/clock.h"
-#include "tls_priv.h"
+#include "conn_priv.h"
+#include "early_priv.h"
 
 size_t tls_record_size(const struct tls_conn *t)
 {

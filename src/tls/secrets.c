@@ -2,7 +2,7 @@
 /* secrets.c - the end of what keylog.c keeps */
 #include <stdlib.h>
 #include <string.h>
-#include "tls_priv.h"
+#include "conn_priv.h"
 
 void tls_secrets_free(char ***secrets)
 {

@@ -8,9 +8,16 @@
 #include <string.h>
 #include "base/door.h"
 #include "base/hash.h"
+#include "cert_priv.h"
+#include "conn_priv.h"
 #include "core/thread.h"
+#include "ctx_priv.h"
+#include "global_priv.h"
+#include "identity_priv.h"
+#include "line_priv.h"
 #include "net/dial.h"
-#include "tls_priv.h"
+#include "server_priv.h"
+#include "store_priv.h"
 
 /* The last session with a server, of one thread; others look here when they have none. */
 struct tls_kept {

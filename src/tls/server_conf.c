@@ -5,6 +5,8 @@
  */
 #include <string.h>
 #include "expr/expr.h"
+#include "line_priv.h"
+#include "server_priv.h"
 #include "settings_priv.h"
 
 /* keyword->min: on or off */

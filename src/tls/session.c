@@ -20,7 +20,9 @@
 #include "base/hash.h"
 #include "base/num.h"
 #include "base/strbuf.h"
-#include "tls_priv.h"
+#include "bind_priv.h"
+#include "conn_priv.h"
+#include "session_priv.h"
 
 #define SHARDS 64
 #define WAYS 4

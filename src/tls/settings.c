@@ -3,7 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bind_priv.h"
+#include "ctx_priv.h"
+#include "global_priv.h"
+#include "line_priv.h"
+#include "server_priv.h"
 #include "settings_priv.h"
+#include "store_priv.h"
 
 struct tls_server *tls_server_of_line(struct conf_line *l)
 {

@@ -8,7 +8,9 @@
 #define TLS_SETTINGS_PRIV_H
 
 #include <stddef.h>
-#include "tls_priv.h"
+#include "conf/conf.h"
+#include "line_priv.h"
+#include "server_priv.h"
 
 /* The server's of a server line. Without memory that is said, and what comes leads nowhere. */
 struct tls_server *tls_server_of_line(struct conf_line *l);

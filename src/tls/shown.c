@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "tls_priv.h"
+#include "shown_priv.h"
 
 struct shown {
 	time_t until;

@@ -4,9 +4,9 @@
 #define TLS_SMP_PRIV_H
 
 #include <string.h>
+#include "conn_priv.h"
 #include "expr/expr.h"
 #include "expr/give.h"
-#include "tls_priv.h"
 
 /* <data> of fetches that exist for both sides. */
 enum tls_side { TLS_FRONT, TLS_BACK };

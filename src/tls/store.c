@@ -14,7 +14,10 @@
 #include "base/door.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "cert_priv.h"
+#include "global_priv.h"
 #include "ocsp_priv.h"
+#include "store_priv.h"
 
 #define FILE_MAX (64 << 20)
 /* As many certificates are opened when they are read, to be told at once what is wrong with them;

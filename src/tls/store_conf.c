@@ -9,7 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "cert_priv.h"
+#include "conf/conf.h"
+#include "global_priv.h"
 #include "settings_priv.h"
+#include "store_priv.h"
 
 /* One section while it is read. */
 struct store_section {

@@ -9,10 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "bind_priv.h"
+#include "cert_priv.h"
+#include "conn_priv.h"
 #include "core/thread.h"
 #include "gcm_priv.h"
+#include "global_priv.h"
+#include "key_priv.h"
+#include "lib_priv.h"
+#include "line_priv.h"
 #include "ocsp_priv.h"
+#include "session_priv.h"
 #include "settings_priv.h"
+#include "shown_priv.h"
+#include "store_priv.h"
 #include "trace_priv.h"
 
 static struct tls_global *global_of(struct conf_line *l)

@@ -3,7 +3,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
+#include "conn_priv.h"
 #include "expr/pattern.h"
+#include "shown_priv.h"
 #include "smp_priv.h"
 
 static const enum tls_side front = TLS_FRONT, back = TLS_BACK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trace.c - the trace source of TLS connections */
 #include "base/strbuf.h"
+#include "conn_priv.h"
 #include "net/conn.h"
-#include "tls_priv.h"
 #include "trace_priv.h"
 
 static void tls_facts(const void *what, struct trace_facts *out)

@@ -4,7 +4,8 @@
  * Manual: configuration 4.2
  */
 #include <string.h>
-#include "tls_priv.h"
+#include "bind_priv.h"
+#include "global_priv.h"
 
 /* The rest of the line without "crt <file>", which goes to *crt, and with "]" at its end; *count
  * words. NULL: reported.

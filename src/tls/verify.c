@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* verify.c - what is made of a certificate that does not stand the check */
 #include <openssl/err.h>
-#include "tls_priv.h"
+#include "bind_priv.h"
+#include "conn_priv.h"
+#include "ctx_priv.h"
 
 /* Is the error among those that the line lets pass? */
 static bool is_ignored(const struct tls_bind *b, int error, bool of_ca)

@@ -17,11 +17,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "cert_priv.h"
 #include "core/fd.h"
 #include "core/mailbox.h"
 #include "core/timer.h"
 #include "ctl_priv.h"
+#include "global_priv.h"
 #include "ocsp_priv.h"
+#include "store_priv.h"
 #include "watch_priv.h"
 
 /* A file is often followed by its key. */

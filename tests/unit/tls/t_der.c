@@ -2,6 +2,7 @@
 /* t_der.c - what is seen of a certificate's bytes agrees with OpenSSL, and no bytes do harm */
 #include <openssl/pem.h>
 #include <stdlib.h>
+#include "cert_priv.h"
 #include "tap.h"
 #include "base/file.h"
 #include "der.h"

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_names.c - which certificate a host name leads to */
 #include <stdlib.h>
+#include "bind_priv.h"
+#include "cert_priv.h"
+#include "names_priv.h"
+#include "store_priv.h"
 #include "tap.h"
-#include "tls_priv.h"
 
 #define USES 6
 
