@@ -15,6 +15,7 @@
 
 struct endpoint;
 struct endpoint_bad;
+struct failure_bytes;
 struct proxy;
 struct session;
 
@@ -23,6 +24,11 @@ void error_capture_request(struct session *sess, const struct endpoint_bad *bad)
 /* The body of a request, or a response, is not valid: members of struct endpoint_user. */
 void error_capture_front_bad(struct endpoint *ep, const struct endpoint_bad *bad);
 void error_capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad);
+
+/* The bytes around the place of the calling thread's last bad message, if it was of <sess> and was
+ * not taken yet; else len is 0.
+ */
+void error_capture_take(const struct session *sess, struct failure_bytes *out);
 
 /* How many there were since the start. */
 unsigned error_capture_count(void);

@@ -34,6 +34,7 @@ struct server_addr;
 struct service_kind;
 struct stream_wait;
 struct task;
+struct trail_try;
 
 /* X(name, step, character): the stages in their order; the character is the log's second: what the
  * stream waited for when it ended. Tunnels and TCP skip those that are not theirs.
@@ -146,6 +147,11 @@ struct answer_field {
 /* http-request set-log-level silent: no line. */
 #define LOG_LEVEL_SILENT 254
 
+/* So many of the rules that applied are remembered: the last ones. */
+#define TRAIL_RULES 16
+/* In the number of a remembered rule (rule_list.h): it is the backend's. */
+#define TRAIL_OF_BACKEND (1u << 31)
+
 struct stream {
 	struct endpoint front, back;
 	struct list thread_link;       /* in the thread's list, for show sess */
@@ -159,6 +165,7 @@ struct stream {
 	uint8_t stage;                 /* enum stream_stage */
 	uint8_t end;                   /* enum stream_end, the first one said */
 	uint8_t end_phase;             /* character of the phase at that time */
+	uint8_t end_stage;             /* enum stream_stage at that time */
 	bool early_field;              /* the request's Early-Data is ours */
 	struct {
 		uint16_t status;       /* of the answer, for log and counters; 0 none */
@@ -229,6 +236,11 @@ struct stream {
 	} queue;
 	struct stream_wait *waits;     /* for what is outside: stream/wait.h; NULL: nothing */
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
+	struct {                       /* the way that it took: stream/trail.h */
+		uint32_t rules;        /* that applied so far; the last ones: <trail_rules> */
+		uint32_t rules_at_end; /* of them, when the end was said */
+		struct trail_try *tries; /* given up for another one, the last one first */
+	} trail;
 	struct {
 		/* the request line as received; none: bad request */
 		struct slice method, uri, version;
@@ -240,6 +252,7 @@ struct stream {
 	struct arena arena;            /* text that dies with the stream */
 	struct filters *filters;       /* see filter.h; NULL: none, and no STRM_FILTERED */
 	char area[1520] __attribute__((aligned(16))); /* the arena's first piece */
+	uint32_t trail_rules[TRAIL_RULES]; /* numbers: a ring; like the area not cleared at first */
 	/* slots follow */
 };
 
@@ -283,6 +296,18 @@ void stream_forget_backend_overrides(struct stream *s);
 /* The evaluation context, ready for the side: EXPR_DIR_REQUEST or EXPR_DIR_RESPONSE (| EXPR_FINAL).
  */
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
+
+/* A rule's number with this is its mark in the trail of a stream. */
+static inline uint32_t stream_rule_side(const struct stream *s, const struct proxy *px)
+{
+	return px == s->fe ? 0 : TRAIL_OF_BACKEND;
+}
+
+/* Remembers that a rule applied. */
+static inline void stream_note_rule(struct stream *s, uint32_t mark)
+{
+	s->trail_rules[s->trail.rules++ % TRAIL_RULES] = mark;
+}
 
 /* Notes why the stream ends; the first end wins. END_NONE is not to be said. */
 void stream_set_end(struct stream *s, enum stream_end why);

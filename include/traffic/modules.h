@@ -47,5 +47,6 @@ extern const struct module mod_tcp_act;        /* tcp_act.c */
 extern const struct module mod_transport_smp;  /* transport_smp.c */
 extern const struct module mod_uri_act;        /* uri_act.c */
 extern const struct module mod_var_act;        /* var_act.c */
+extern const struct module mod_why_ctl;        /* why_ctl.c */
 
 #endif

@@ -17,6 +17,7 @@
 #include "proxy/bind.h"
 #include "stream/persist.h"
 #include "stream/stick.h"
+#include "stream/trail.h"
 #include "tls/tls.h"
 #include "table/table.h"
 #include "account_priv.h"
@@ -175,6 +176,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	case QUEUE_REFUSED:
 		if (!may_leave_queue(s, srv))
 			return stream_fail(s, END_QUEUE_FULL);
+		trail_note_try(s, END_QUEUE_FULL);
 		leave_server(s);
 		return stream_goto(s, STAGE_ASSIGN);
 	case QUEUE_WAITING:
@@ -548,10 +550,12 @@ static bool may_redispatch(const struct stream *s)
 /* Another try, if there is one left. <pause_ms>: before it, with the same server; 0: none. */
 static enum step retry_connect(struct stream *s, bool at_once, int64_t pause_ms)
 {
-	if (!(s->be->retry.on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
+	enum stream_end why = at_once ? END_CONNECT_FAILED : END_CONNECT_TIMEOUT;
+
+	if (!(s->be->retry.on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s, why)) {
 		count_both(s, s->server, CNT_CONN_ERRORS);
 		stream_drop_slot(s);
-		return stream_fail(s, at_once ? END_CONNECT_FAILED : END_CONNECT_TIMEOUT);
+		return stream_fail(s, why);
 	}
 	if (may_redispatch(s)) {
 		leave_server(s);
@@ -645,6 +649,20 @@ static bool was_refused(const struct stream *s)
 	return s->back.flags & EP_RX_REFUSED && !(s->flags & STRM_NO_REUSE);
 }
 
+/* What the failure would be as the end of the stream; END_NONE: its answer has a status that is
+ * tried again.
+ */
+static enum stream_end end_of_event(unsigned event)
+{
+	switch (event) {
+	case PROXY_RETRY_EMPTY_RESPONSE: return END_RESPONSE_CUT;
+	case PROXY_RETRY_JUNK_RESPONSE: return END_RESPONSE_BAD;
+	case PROXY_RETRY_RESPONSE_TIMEOUT: return END_RESPONSE_TIMEOUT;
+	case PROXY_RETRY_0RTT_REJECTED: return END_EARLY_REFUSED;
+	default: return END_NONE;
+	}
+}
+
 /* One more try behind an answer that was none. It counts as a retry by itself, besides what it is
  * when the next server is known; and a broken answer counts even if that was the last try.
  */
@@ -654,7 +672,7 @@ static bool take_replay(struct stream *s, unsigned event)
 		return false;
 	if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE)
 		count_both(s, s->server, CNT_RESP_ERRORS);
-	if (!retry_take(s))
+	if (!retry_take(s, end_of_event(event)))
 		return false;
 	count_both(s, s->server, CNT_RETRIES);
 	return true;

@@ -90,8 +90,10 @@ bool stream_retry(struct stream *s, unsigned event);
 
 /* --- retry.c: retry-budget, retry-delay */
 
-/* One more try of those that are left, if the backend's budget allows it. */
-bool retry_take(struct stream *s);
+/* One more try of those that are left, if the backend's budget allows it; then its trail gets why
+ * the last one was given up: an end that it did not become, or the status of an answer (END_NONE).
+ */
+bool retry_take(struct stream *s, enum stream_end why);
 /* The stream is over: another may be tried again. */
 void retry_end(struct stream *s);
 /* Has the request a field Early-Data? */

@@ -10,6 +10,7 @@
 #include "stream/error_capture.h"
 #include "stream/session.h"
 #include "stream/stream.h"
+#include "stream/trail.h"
 #include <stdlib.h>
 #include "base/clock.h"
 #include "stream/sess_dump.h"
@@ -40,6 +41,13 @@ struct error_captures {
 };
 
 static unsigned event_count; /* atomic */
+
+/* The calling thread's last one, for failures that are kept (stream/trail.h); len 0: taken. */
+static __thread struct {
+	const struct session *sess;
+	uint64_t accept_ns;          /* of <sess>: another one may have its place in memory */
+	struct failure_bytes bytes;
+} newest;
 
 static void captures_fini(void *data)
 {
@@ -88,6 +96,30 @@ unsigned error_capture_count(void)
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
+static void note_newest(const struct session *sess, const struct endpoint_bad *bad)
+{
+	struct failure_bytes *b = &newest.bytes;
+	size_t at = bad->at < bad->bytes.len ? bad->at : bad->bytes.len;
+	size_t from = at > FAILURE_BYTES / 2 ? at - FAILURE_BYTES / 2 : 0;
+	struct slice part = slice_sub(bad->bytes, from, from + FAILURE_BYTES);
+
+	newest.sess = sess;
+	newest.accept_ns = sess->accept_ns;
+	b->from = (uint32_t)from;
+	b->at = (uint16_t)(at - from);
+	b->len = (uint16_t)part.len;
+	memcpy(b->text, part.ptr, part.len);
+}
+
+void error_capture_take(const struct session *sess, struct failure_bytes *out)
+{
+	out->len = 0;
+	if (!newest.bytes.len || newest.sess != sess || newest.accept_ns != sess->accept_ns)
+		return;
+	*out = newest.bytes;
+	newest.bytes.len = 0;
+}
+
 /* A copy of the bytes with what is known of the client; NULL: no memory. */
 static struct error_capture *capture_new(struct session *sess, const struct endpoint_bad *bad)
 {
@@ -95,6 +127,7 @@ static struct error_capture *capture_new(struct session *sess, const struct endp
 	struct error_capture *c = malloc(sizeof(*c) + len);
 	unsigned event = __atomic_fetch_add(&event_count, 1, __ATOMIC_RELAXED);
 
+	note_newest(sess, bad);
 	if (!c)
 		return NULL;
 	*c = (struct error_capture){

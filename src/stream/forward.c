@@ -11,6 +11,7 @@
 #include "core/timer.h"
 #include "net/conn.h"
 #include "net/pipe.h"
+#include "stream/trail.h"
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
@@ -374,6 +375,8 @@ enum step stage_end(struct stream *s)
 {
 	stream_count_end(s);
 	stream_log(s);
+	if (unlikely(s->end != END_NONE || s->answer.status >= 500))
+		failure_keep(s);
 	stream_drop_back(s);
 	stream_drop_slot(s);
 	retry_end(s);

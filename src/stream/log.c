@@ -5,6 +5,7 @@
 #include "log/log.h"
 #include "proxy/bind.h"
 #include "stream/conn_error.h"
+#include "stream/trail.h"
 #include "engine_priv.h"
 #include "log_priv.h"
 #include "stream_conf_priv.h"
@@ -252,6 +253,7 @@ void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum s
 	s->answer.status = (uint16_t)status;
 	stream_set_end(s, why);
 	stream_log_bad(s);
+	failure_keep(s);
 	stream_abandon(s);
 }
 

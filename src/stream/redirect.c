@@ -301,6 +301,7 @@ enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const st
 			continue;
 		if (hits)
 			rule_hit(&hits[rr->number].matched);
+		stream_note_rule(ctx->stream, rr->number | stream_rule_side(ctx->stream, px));
 		ret = redirect_run(rr->redirect, ctx);
 		if (ret == RULE_CONTINUE)
 			continue;

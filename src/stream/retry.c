@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include "proxy/proxy.h"
+#include "stream/trail.h"
 #include "engine_priv.h"
 #include "trace_priv.h"
 
@@ -34,13 +35,14 @@ static bool budget_take(struct stream *s)
 	return true;
 }
 
-bool retry_take(struct stream *s)
+bool retry_take(struct stream *s, enum stream_end why)
 {
 	if (!s->retry.left || !budget_take(s)) {
 		STREAM_TRACE(USER, s, RETRY, "no more tries: %u left%s", s->retry.left,
 			     s->retry.left ? ", the budget is used up" : "");
 		return false;
 	}
+	trail_note_try(s, why);
 	s->retry.left--;
 	s->retry.count++;
 	STREAM_TRACE(USER, s, RETRY, "tries again, %u tries are left", s->retry.left);

@@ -355,9 +355,11 @@ static unsigned rules_start(const struct rule_proxy *rp, enum ruleset set, struc
 	return 0;
 }
 
-/* One rule: its condition unless its action is under way, then its action. */
+/* One rule: its condition unless its action is under way, then its action. <mark>: what the stream
+ * remembers of it when it applies.
+ */
 static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
-				  struct rule_state *state, struct rule_hits *hits)
+				  struct rule_state *state, struct rule_hits *hits, uint32_t mark)
 {
 	bool first = !state->in_action;
 	enum expr_result holds;
@@ -376,6 +378,8 @@ static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
 			return RULE_CONTINUE;
 		if (hits)
 			rule_hit(&hits->matched);
+		if (ctx->stream)
+			stream_note_rule(ctx->stream, mark);
 	}
 	state->in_action = true;
 	return r->action->run(r, ctx, &first);
@@ -389,14 +393,16 @@ enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *
 	struct rule_hits *hits = rp->count[set] ? rule_hits_mine(rp) : NULL;
 	enum rule_result ret = RULE_CONTINUE;
 	unsigned saved = ctx->flags, i;
+	uint32_t side = ctx->stream ? stream_rule_side(ctx->stream, px) : 0;
 
 	/* without a stream nothing more can come, and nobody would come back */
 	if (final || !ctx->stream)
 		ctx->flags |= EXPR_FINAL;
 	for (i = rules_start(rp, set, state); i < rp->count[set]; i++) {
 		const struct rule *r = rp->all[set][i];
+		unsigned number = rp->first_number[set] + i;
 
-		ret = rule_step(r, ctx, state, hits ? &hits[rp->first_number[set] + i] : NULL);
+		ret = rule_step(r, ctx, state, hits ? &hits[number] : NULL, number | side);
 		if (ret == RULE_WAIT) {
 			state->rule = r;
 			break;

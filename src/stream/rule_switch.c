@@ -154,13 +154,15 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 	}
 }
 
-/* The first rule of a list of <rp>, or the first behind <after>, whose condition holds; NULL: none.
+/* The first rule of a list of <px>, or the first behind <after>, whose condition holds; NULL: none.
  * EXPR_WAIT in *ret: not known yet.
  */
-static struct switch_rule *switch_find(const struct rule_proxy *rp, const struct list *rules,
+static struct switch_rule *switch_find(const struct proxy *px, const struct list *rules,
 				       const struct switch_rule *after, struct expr_ctx *ctx,
 				       enum expr_result *ret)
 {
+	const struct rule_proxy *rp = rule_proxy_of(px);
+	uint32_t side = ctx->stream ? stream_rule_side(ctx->stream, px) : 0;
 	struct rule_hits *hits = list_is_empty(rules) ? NULL : rule_hits_mine(rp);
 	const struct list *at = after ? after->link.next : rules->next;
 	struct switch_rule *sr;
@@ -176,6 +178,8 @@ static struct switch_rule *switch_find(const struct rule_proxy *rp, const struct
 			continue;
 		if (hits)
 			rule_hit(&hits[sr->number].matched);
+		if (ctx->stream)
+			stream_note_rule(ctx->stream, sr->number | side);
 		return sr;
 	}
 	*ret = EXPR_NONE;
@@ -228,7 +232,7 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 	enum expr_result ret;
 
 	*be = NULL;
-	while ((sr = switch_find(rp, &rp->backends, sr, ctx, &ret))) {
+	while ((sr = switch_find(fe, &rp->backends, sr, ctx, &ret))) {
 		*be = switch_target(fe, sr, ctx);
 		/* a name that no backend has falls back to the default one: no other rule is tried
 		 */
@@ -253,8 +257,7 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv)
 {
 	enum expr_result ret;
-	struct switch_rule *sr = switch_find(rule_proxy_of(be), &rule_proxy_of(be)->servers, NULL,
-					     ctx, &ret);
+	struct switch_rule *sr = switch_find(be, &rule_proxy_of(be)->servers, NULL, ctx, &ret);
 	struct slice name;
 	char text[256];
 

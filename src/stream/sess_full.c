@@ -12,15 +12,9 @@
 #include "net/pipe.h"
 #include "proxy/bind.h"
 #include "stream/sess_dump.h"
+#include "stream/trail.h"
 #include "engine_priv.h"
 #include "sess_priv.h"
-
-/* Not those of stages.c: a dump shall not need the stages. */
-static const char *const stage_names[STAGE_COUNT] = {
-#define X(name, fn, c) #name,
-	STREAM_STAGES(X)
-#undef X
-};
 
 /* --- one side --------------------------------------------------------------------------------- */
 
@@ -227,7 +221,7 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 	strbuf_printf(out, " conn_et=0x%03x srv_conn=%p, pend_pos=%p waiting=%d epoch=0\n",
 		      s->back.flags & EP_ERROR, (void *)s->server,
 		      waits ? (void *)&s->queue.waiter : NULL, waits);
-	strbuf_printf(out, "  stage=%s", stage_names[s->stage]);
+	strbuf_printf(out, "  stage=%s", stream_stage_names[s->stage]);
 	if (s->end != END_NONE)
 		strbuf_printf(out, " end=%s", stream_ends[s->end].name);
 	for (const struct stream_wait *w = s->waits; w; w = w->next)

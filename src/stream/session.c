@@ -178,10 +178,10 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 			counter_add(&sess->listener->state->counters, CNT_REQ_ERRORS, 1);
 		if (bad->status && !not_http)
 			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
-		session_log_bad(sess, not_http ? 0 : bad->status,
-				bad->since_ns, not_http ? END_NOT_HTTP : ends[bad->kind]);
 		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
 			error_capture_request(sess, &bad->details);
+		session_log_bad(sess, not_http ? 0 : bad->status,
+				bad->since_ns, not_http ? END_NOT_HTTP : ends[bad->kind]);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == FRONT_BAD_ERROR)

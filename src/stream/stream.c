@@ -200,6 +200,8 @@ void stream_set_end(struct stream *s, enum stream_end why)
 		return;
 	s->end = (uint8_t)why;
 	s->end_phase = (uint8_t)(row->phase ? row->phase : stages[s->stage].phase);
+	s->end_stage = s->stage;
+	s->trail.rules_at_end = s->trail.rules;
 	STREAM_TRACE(STATE, s, END, "end %s: %s", row->name, row->text);
 }
 

@@ -9,6 +9,7 @@
 #include "stream/inside.h"
 #include "stream/persist.h"
 #include "stream/rule_list.h"
+#include "stream/trail.h"
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
@@ -91,8 +92,10 @@ static void stream_check_added(struct proxy *be, struct diag_list *diags)
 
 static void stream_adopt(struct config *next, struct config *prev)
 {
-	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
+	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px)) {
 		error_capture_pass_on(next, px);
+		failures_pass_on(next, px);
+	}
 	stream_settings_count(next);
 }
 

@@ -14,6 +14,7 @@
 #include "stream/service.h"
 #include "stream/stream.h"
 #include "stream/timing.h"
+#include "stream/trail.h"
 #include "tls/tls.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
@@ -475,6 +476,17 @@ static bool alias_endreason(ALIAS_ARGS)
 	return logformat_put_word(item, out, slice_of(stream_ends[s ? s->end : END_NONE].name));
 }
 
+static bool alias_trail(ALIAS_ARGS)
+{
+	char text[TRAIL_LINE_MAX];
+	struct strbuf b;
+
+	strbuf_init_fixed(&b, text, sizeof(text));
+	if (ctx->stream)
+		trail_put_line(ctx->stream, &b);
+	return logformat_put_text(item, out, strbuf_slice(&b));
+}
+
 static const struct expr_alias aliases[] = {
 	{ .name = "B", .print = alias_B, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "bytes sent to the client" },
@@ -583,6 +595,8 @@ static const struct expr_alias aliases[] = {
 	  .help = "date of the request, local" },
 	{ .name = "endreason", .print = alias_endreason, .needs = STREAM_NEEDS_END,
 	  .help = "name of why it ended, such as QUEUE_FULL" },
+	{ .name = "trail", .print = alias_trail, .needs = STREAM_NEEDS_END, .absent = "",
+	  .help = "the rules that applied, the server and those tried before it" },
 	{ .name = "ts", .print = alias_ts, .needs = STREAM_NEEDS_END, .absent = "PR",
 	  .help = "how it ended" },
 	{ .name = "tsc", .print = alias_tsc, .flags = ALIAS_HTTP, .absent = "PR--",

@@ -12,6 +12,7 @@
 #include "stream/rule.h"
 #include "stream/stream.h"
 #include "stream/timing.h"
+#include "stream/trail.h"
 
 /* --- dates -------------------------------------------------------------------------------- */
 
@@ -186,6 +187,19 @@ static enum expr_result fetch_end_text(struct expr_ctx *ctx, const struct expr_a
 	return smp_give_text(out, slice_of(stream_ends[ctx->stream->end].text));
 }
 
+static enum expr_result fetch_trail(struct expr_ctx *ctx, const struct expr_arg *args,
+				    struct sample *out)
+{
+	char text[TRAIL_LINE_MAX];
+	struct strbuf b;
+
+	if (!ctx->stream)
+		return EXPR_NONE;
+	strbuf_init_fixed(&b, text, sizeof(text));
+	trail_put_line(ctx->stream, &b);
+	return smp_give_text(out, arena_copy(ctx->arena, strbuf_slice(&b)));
+}
+
 /* The rule that decided. NULL: none did. */
 static const struct rule *last_rule(const struct expr_ctx *ctx)
 {
@@ -358,6 +372,8 @@ static const struct expr_fetch fetches[] = {
 	      "the name of the stream's end, such as QUEUE_FULL; NONE: nothing broke it off"),
 	FETCH("stream_end_text", SMP_STR, STREAM, fetch_end_text,
 	      "the same as a sentence for people"),
+	FETCH("stream_trail", SMP_STR, STREAM, fetch_trail,
+	      "the rules that applied, the server and those tried before it, as %trail"),
 	NUMBER("txn.conn_retries", EXPR_USE_L4_SERVER, retries, "tries to connect after the first"),
 	NUMBER("txn.id32", STREAM, identity, "a number of the request"),
 	FETCH("txn.redispatched", SMP_BOOL, EXPR_USE_L4_SERVER, fetch_redispatched,
