@@ -5,6 +5,7 @@
 #include "log/log.h"
 #include "proxy/bind.h"
 #include "stream/conn_error.h"
+#include "stream/timing.h"
 #include "stream/trail.h"
 #include "engine_priv.h"
 #include "log_priv.h"
@@ -99,6 +100,16 @@ static bool is_wanted(const struct stream *s)
 	       log_is_wanted(s->config, log_settings_of(s->fe));
 }
 
+/* option log-slow: is it neither slow nor failed? */
+static bool is_passed_over(const struct stream *s)
+{
+	int64_t slow_ms = stream_proxy(s->fe)->log_slow_ms;
+
+	if (likely(!slow_ms) || !stream_is_normal(s))
+		return false;
+	return (s->flags & STRM_HTTP ? timing_active(s) : timing_total(s)) < slow_ms;
+}
+
 static void log_once(struct stream *s, enum log_step step)
 {
 	const struct logformat *f = stream_proxy(s->fe)->log_format;
@@ -108,6 +119,8 @@ static void log_once(struct stream *s, enum log_step step)
 	if (!f || !is_wanted(s) || (steps && !(steps & 1u << LOG_STEP_CLOSE)))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s))
+		return;
+	if (is_passed_over(s))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOGNULL && !(s->flags & STRM_HTTP) &&
 	    !s->front.rx_bytes && !stream_bytes_out(s))
@@ -125,7 +138,7 @@ void stream_log_step(struct stream *s, enum log_step step)
 {
 	const struct stream_proxy *px = stream_proxy(s->fe);
 
-	if (px->log_steps & 1u << step && px->log_format && is_wanted(s))
+	if (px->log_steps & 1u << step && px->log_format && !px->log_slow_ms && is_wanted(s))
 		send_line(s, px->log_format, level_of(s), step);
 }
 
@@ -134,7 +147,7 @@ void stream_log_early(struct stream *s)
 	bool early = s->fe->options & PROXY_OPT_LOGASAP ||
 		     (stream_proxy(s->fe)->log_early && !(s->flags & STRM_LOCAL_REPLY));
 
-	if (early && !(s->flags & STRM_LOGGED) && !stream_proxy(s->fe)->log_steps)
+	if (early && !stream_proxy(s->fe)->log_slow_ms && !(s->flags & STRM_LOGGED) && !stream_proxy(s->fe)->log_steps)
 		log_once(s, s->flags & STRM_HTTP ? LOG_STEP_RESPONSE : LOG_STEP_CONNECT);
 }
 

@@ -50,6 +50,22 @@ static const char *tcp_instead(enum proxy_log_kind kind)
 									   : logformat_tcp;
 }
 
+/* With option log-slow a line of a usual format tells why and by which way; and there is a line. */
+static const char *slow_format(struct config *cfg, const struct proxy *px, const char *text)
+{
+	const struct stream_proxy *sp = stream_proxy(px);
+	enum proxy_log_kind kind = px->log_option.kind;
+	bool json = kind == PROXY_LOG_TCP_JSON || kind == PROXY_LOG_HTTP_JSON ||
+		    kind == PROXY_LOG_HTTPS_JSON;
+
+	if (!sp->log_slow_ms || !(px->caps & PROXY_FE))
+		return text;
+	if (!text && !sp->log_format)
+		text = px->mode == PROXY_MODE_HTTP ? logformat_http : logformat_tcp;
+	return text ? arena_printf(&cfg->arena, "%s%s", text,
+				   json ? " %(trail)trail" : " %endreason %{+Q}trail") : NULL;
+}
+
 /* The format of `option httplog` and its kin, unless log-format says another. Backends in mode http
  * need it for the streams that the program begins, and share one of a kind.
  */
@@ -81,6 +97,7 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 		known = of_backends[px->log_option.kind];
 	else
 		return;
+	text = slow_format(cfg, px, text);
 	if (text && !known)
 		known = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
 	if (text)
@@ -130,6 +147,24 @@ static void log_check_added(struct proxy *be, struct diag_list *diags)
 	stream_proxy(be)->log_early = is_early(stream_proxy(be)->log_format);
 }
 
+/* option log-slow <time> */
+static bool parse_log_slow(struct conf_line *l)
+{
+	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+
+	px->log_slow_ms = 0;
+	if (l->no || l->dflt)
+		return conf_take_end(l);
+	if (!conf_peek(l))
+		return conf_error(l, l->at, NULL, "'option log-slow' expects a time: requests that "
+				  "take less and do not fail are not logged.");
+	if (!conf_take_time_ms(l, &px->log_slow_ms))
+		return false;
+	if (!px->log_slow_ms)
+		return conf_error(l, l->at - 1, NULL, "'option log-slow' expects a time above 0.");
+	return conf_take_end(l);
+}
+
 /* log-steps {all | <step>[,...]} */
 static bool parse_log_steps(struct conf_line *l)
 {
@@ -167,6 +202,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "log-format-sd", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
 	  .parse = parse_log_format_sd, .syntax = "<fmt>",
 	  .help = "structured data of rfc5424 log lines" },
+	{ .words = "option log-slow", .where = CONF_DEF_FE, .max_args = 1,
+	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT, .parse = parse_log_slow, .syntax = "<time>",
+	  .help = "log only what takes so long or fails, with the rules that applied" },
 	{ .words = "log-steps", .where = CONF_DEF_FE, .max_args = -1, .parse = parse_log_steps,
 	  .syntax = "{all|<step>[,...]}", .help = "log at each of these steps" },
 	{ 0 }

@@ -15,6 +15,7 @@ struct stream_proxy {
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
 	bool log_early;              /* its format needs nothing of the end: do not wait for it */
+	int64_t log_slow_ms;         /* option log-slow; 0: all are logged */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 	struct filter_conf *filters; /* of the lines `filter`, in their order; or NULL */
 	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
