@@ -7,6 +7,8 @@
  * "quit": whatever it does to the session, it ends. What it says is made JSON while it comes, so
  * that an answer of megabytes needs some kilobytes.
  *
+ * GET of .../v1/requests and .../v1/requests/<id> is `why`, whose JSON is the body as it is.
+ *
  * Pages of other sites can have their readers' browsers send forms: so nothing is carried out that
  * does not say it is application/json, for which browsers ask first.
  */
@@ -16,6 +18,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "codec/json.h"
+#include "codec/uri.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
 #include "codec/json_text.h"
@@ -25,6 +28,7 @@
 
 #define BODY_MAX 65536
 #define COMMANDS_MAX 64
+#define READ_MAX 512       /* of a command made of a path */
 #define BYTES_A_PART 8192
 
 struct api_rule {
@@ -41,6 +45,7 @@ struct api {
 	struct ctl_session *session;         /* of commands[at]; NULL: it has not begun */
 	struct json_writer writer;           /* of what it says */
 	bool begun, running, again;
+	bool is_get;                         /* one command, whose JSON is the whole answer */
 };
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -139,12 +144,64 @@ static bool read_body(struct api *a, struct slice body)
 	return refuse(a, 400, "either \"command\", a string, or \"commands\", an array of them");
 }
 
+/* --- GET: what there is to read by a name ----------------------------------------------------- */
+
+/* What stands behind "<words> <id>" in a command, so that no byte of the id is anything else.
+ * <text> is of the path, still encoded. False: no memory, or no id.
+ */
+static bool put_id(struct api *a, struct slice text, struct strbuf *out)
+{
+	char *id = arena_alloc(&a->call->stream->arena, text.len + 1);
+	size_t len = id ? uri_decode(text, false, id) : SIZE_MAX;
+
+	if (len == SIZE_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)id[i] <= ' ' || id[i] == 127)
+			return false;
+		strbuf_add_char(out, '\\');
+		strbuf_add_char(out, id[i]);
+	}
+	return len > 0;
+}
+
+/* The command that a path below /v1/ stands for. */
+static bool read_path(struct api *a)
+{
+	struct stream *s = a->call->stream;
+	const struct api_rule *rule = a->call->arg;
+	struct slice path = http_msg_path(&s->req), what;
+	size_t at = slice_find(path, SLICE("/v1/"));
+	char text[READ_MAX];
+	struct strbuf b;
+	bool good;
+
+	if (at == SIZE_MAX)
+		return refuse(a, 405, "POST is expected");
+	what = slice_sub(path, at + 4, path.len);
+	strbuf_init_fixed(&b, text, sizeof(text));
+	strbuf_add_str(&b, "why ");
+	good = slice_eq(what, SLICE("requests")) ||
+	       (slice_starts(what, SLICE("requests/")) &&
+		put_id(a, slice_sub(what, 9, what.len), &b));
+	strbuf_add_str(&b, " json");
+	if (!good || b.overflow)
+		return refuse(a, 404, "there is no such thing");
+	if (rule->level < CTL_OPERATOR)
+		return refuse(a, 403, "the level 'operator' is needed");
+	a->is_get = true;
+	a->commands[a->count++] = arena_copy(&s->arena, strbuf_slice(&b));
+	return !slice_is_none(a->commands[0]) || refuse(a, 500, "out of memory");
+}
+
 static bool read_request(struct api *a)
 {
 	struct service_call *c = a->call;
 	size_t len = c->body.len;
 	char *text;
 
+	if (c->stream->req.method == HTTP_METH_GET)
+		return read_path(a);
 	if (c->stream->req.method != HTTP_METH_POST)
 		return refuse(a, 405, "POST is expected");
 	if (!is_json(c->stream))
@@ -216,6 +273,9 @@ static bool begin_command(struct api *a, struct strbuf *out)
 	a->session = ctl_session_new(rule->level, &owner_ops, a);
 	if (!a->session)
 		return false;
+	if (a->is_get)
+		return ctl_session_feed(a->session, command) &&
+		       ctl_session_feed(a->session, SLICE("\nquit\n"));
 	/* of several commands in one line, who would tell whose it is? */
 	ctl_session_set_severity(a->session, slice_find_char(command, 0, ';') == SIZE_MAX);
 	strbuf_add_str(out, a->at ? ",{\"command\":" : "{\"command\":");
@@ -237,11 +297,16 @@ static enum service_result run_command(struct api *a, struct strbuf *out)
 	ctl_session_run(a->session);
 	a->running = false;
 	said = ctl_session_output(a->session);
-	json_writer_add(&a->writer, out, said);
+	if (a->is_get)
+		strbuf_add(out, said);
+	else
+		json_writer_add(&a->writer, out, said);
 	ctl_session_sent(a->session, said.len);
 	if (ctl_session_is_over(a->session)) {
-		json_writer_end(&a->writer, out);
-		strbuf_add_char(out, '}');
+		if (!a->is_get) {
+			json_writer_end(&a->writer, out);
+			strbuf_add_char(out, '}');
+		}
 		ctl_session_free(&a->session);
 		a->at++;
 		return SERVICE_DONE;
@@ -275,7 +340,7 @@ static enum service_result api_part(struct service_call *c, struct strbuf *out)
 		strbuf_add_str(out, "}\n");
 		return SERVICE_DONE;
 	}
-	if (!a->begun)
+	if (!a->begun && !a->is_get)
 		strbuf_add_str(out, "{\"results\":[");
 	a->begun = true;
 	while (a->at < a->count && r == SERVICE_DONE && out->len < BYTES_A_PART) {
@@ -287,7 +352,8 @@ static enum service_result api_part(struct service_call *c, struct strbuf *out)
 		return SERVICE_ERROR;
 	if (a->at < a->count)
 		return r == SERVICE_DONE ? SERVICE_MORE : r;
-	strbuf_add_str(out, "]}\n");
+	if (!a->is_get)
+		strbuf_add_str(out, "]}\n");
 	return out->overflow ? SERVICE_ERROR : SERVICE_DONE;
 }
 

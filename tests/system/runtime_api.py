@@ -7,6 +7,7 @@ import random
 import re
 import socket
 import subprocess
+import urllib.parse
 
 import lib
 
@@ -23,7 +24,13 @@ frontend api
     http-request use-service runtime-api level admin if {{ path /admin }}
     http-request use-service runtime-api level operator if {{ path /operator }}
     http-request use-service runtime-api if {{ path /user }}
+    http-request use-service runtime-api level operator if {{ path_beg /v1/ }}
+    http-request use-service runtime-api if {{ path_beg /user/v1/ }}
     default_backend be
+frontend failing
+    bind 127.0.0.1:{port2}
+    unique-id-format %[req.hdr(x-id)]
+    http-request deny
 backend be
     balance roundrobin
     server s1 127.0.0.1:1
@@ -105,6 +112,32 @@ def answers(tap, api, proxy):
     tap.eq(api.one("admin", "wait 10ms")["output"], ask_socket(proxy, "admin", "wait 10ms"), "a command that waits")
     lines = api.one("admin", "show sess")["output"]
     tap.ok("proto=" in lines, "a command of all threads", lines)
+
+
+def read_by_name(tap, api, failing):
+    def get(path):
+        r = api.post(path, b"", b"GET")
+        return r[0], json.loads(r[2].decode())
+
+    ids = ["plain", "with/slash", "a;b", "\\", "<<", "json"]
+    for i in ids:
+        s = lib.connect(failing)
+        s.sendall(b"GET /x HTTP/1.1\r\nHost: x\r\nX-Id: %s\r\n\r\n" % i.encode())
+        tap.eq(lib.Reader(s).response("GET")[0], 403, "a request that is denied")
+        s.close()
+    status, data = get("/v1/requests")
+    tap.eq((status, sorted(r["id"] for r in data["requests"] if r["frontend"] == "failing")), (200, sorted(ids)),
+           "requests that ended badly")
+    for i in ids:
+        status, data = get("/v1/requests/" + urllib.parse.quote(i, safe=""))
+        tap.eq((status, [(r["id"], r["end"], r["rules"][-1]["rule"], r["rules"][-1]["decided"])
+                         for r in data["requests"]]),
+               (200, [(i, "RULE_DENY", "http-request deny", True)]), "one of them, by its id %r" % i)
+    tap.eq(get("/v1/requests/nosuch"), (200, {"requests": [], "missed": 0}), "none by an id that nobody has")
+    for path, status in (("/v1/nosuch", 404), ("/v1/requests/", 404), ("/v1/requests/a%20b", 404), ("/v1/requests/%0a", 404),
+                         ("/v1/requests/%zz", 404), ("/v1/requests/" + "x" * 600, 404), ("/user/v1/requests", 403)):
+        got, data = get(path)
+        tap.eq((got, list(data)), (status, ["error"]), "GET %s is refused" % path[:40])
 
 
 def refused(tap, api):
@@ -240,17 +273,18 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("all", "an extension")
         tap.done()
-    port = lib.ports(1)[0]
+    port, port2 = lib.ports(2)
     import shutil
     import tempfile
     sockets = tempfile.mkdtemp(prefix="hapi.")
     open(sockets + "/map", "w").close()
     try:
-        with lib.Proxy(args.program, CONF.format(port=port, dir=sockets)) as proxy:
+        with lib.Proxy(args.program, CONF.format(port=port, port2=port2, dir=sockets)) as proxy:
             proxy.sockets = sockets
             api = Api(port)
             answers(tap, api, proxy)
             refused(tap, api)
+            read_by_name(tap, api, port2)
             levels(tap, api, proxy, args.program)
             hostile(tap, api, proxy)
     finally:
