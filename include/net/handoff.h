@@ -30,6 +30,10 @@ bool socket_offer(int fd, const struct socket_origin *origin);
 /* The offered socket of this address, now the caller's; -1: there is none. */
 int socket_take_offer(const struct sockaddr_storage *addr, socklen_t len,
 		      const struct socket_origin *origin);
+/* Writes the offered sockets of this process's own network namespace to <fds>, at most <max>; they
+ * stay where they are. Returns how many there are.
+ */
+unsigned sockets_offered(int *fds, unsigned max);
 /* Closes those that nobody took. */
 void sockets_forget(void);
 

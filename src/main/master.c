@@ -319,6 +319,7 @@ static void on_ready(struct worker_process *w)
 	process_say_ready(master.announce);
 	master.announce = -1;
 	answer_client(true);
+	activation_store(w);
 	notify_ready("Ready.", getpid());
 }
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode.c - which kind of process this is (alone, a master, a worker), and whose sockets it takes */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "base/diag.h"
-#include "base/strbuf.h"
 #include "conf/conf.h"
 #include "front/listen.h"
 #include "net/handoff.h"
@@ -15,31 +10,13 @@
 #include "process_priv.h"
 #include "settings_priv.h"
 
-#define FIRST_ACTIVATED 3 /* where the service manager puts its sockets */
-
 /* --- sockets of others ------------------------------------------------------------------------ */
-
-static void offer_activated(void)
-{
-	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-	static const struct socket_origin none;
-	long owner = pid ? strtol(pid, NULL, 10) : 0, n = count ? strtol(count, NULL, 10) : 0;
-
-	if (owner != getpid() && !(worker_has_master() && owner == getppid()))
-		return;
-	for (int fd = FIRST_ACTIVATED; fd < FIRST_ACTIVATED + n; fd++) {
-		int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* `bind fd@3` may want it as well */
-
-		if (copy >= 0)
-			socket_offer(copy, &none);
-	}
-}
 
 bool mode_take_sockets(const struct main_options *o)
 {
 	char error[256];
 
-	offer_activated();
+	activation_offer();
 	worker_take_sockets();
 	if (!o->old.donor || (worker_has_master() && !worker_is_first()))
 		return true;
@@ -74,6 +51,7 @@ bool mode_enter(const struct main_options *o, char **argv, int *status)
 		*status = 1;
 		return false;
 	}
+	activation_begin();
 	conf_read_early(cfg, o->sources, o->source_count);
 	set = settings_of(cfg);
 	if (o->master.wanted || set->master_worker || master_is_back()) {

@@ -57,6 +57,19 @@ extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
 /* Asks the master for a reader, which gets descriptor <fd> (taken over). From any thread. */
 bool worker_ask_reader(int fd);
 
+/* --- activation.c : sockets that the service manager has given to this process */
+/* Before a master or a worker begins: finds those of the manager's store, and takes them out of the
+ * sequence that begins at descriptor 3, which an exec() would leave open.
+ */
+void activation_begin(void);
+/* Offers them all to socket_listen(). */
+void activation_offer(void);
+/* In a master whose worker serves: closes those of the store, and has the manager store the sockets
+ * that this worker listens on. Waits for the worker, at most some seconds.
+ */
+struct worker_process;
+void activation_store(const struct worker_process *w);
+
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */
 void notify_enable(void);
@@ -64,6 +77,12 @@ void notify_enable(void);
 void notify_ready(const char *status, pid_t main_pid);
 void notify_reloading(void);
 void notify_stopping(void);
+/* How many descriptors the manager keeps for us; 0: it has no store. */
+unsigned notify_store_room(void);
+/* The manager's store holds copies of these <count> sockets from now on, and nothing of before. */
+void notify_store(const int *fds, unsigned count);
+/* Is that the name of what notify_store() has given to the manager? */
+bool notify_is_stored(const char *name, size_t len);
 /* The loop turns: says so when the watchdog wants to hear it. */
 void notify_alive(void);
 /* How long the loop may wait, ms; -1: for ever. */

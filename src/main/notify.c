@@ -2,7 +2,8 @@
 /* notify.c - telling the service manager how it stands: datagrams to $NOTIFY_SOCKET
  *
  * The protocol is sd_notify(3)'s, a few lines of text: no library is needed. With a watchdog
- * ($WATCHDOG_USEC) the loop says that it turns, at half the time that it is given.
+ * ($WATCHDOG_USEC) the loop says that it turns, at half the time that it is given. With a store of
+ * descriptors ($FDSTORE: how many it keeps) the manager holds the listening sockets over a restart.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "net/descriptors.h"
 #include "mode_priv.h"
+
+/* The name of all sockets of ours in the manager's store. */
+#define STORE_NAME "haproxy"
 
 static struct {
 	bool read;                   /* the environment was looked at */
@@ -49,29 +54,36 @@ static void read_environment(void)
 		notify.watchdog_ms = strtoull(usec, NULL, 10) / 1000 / 2;
 }
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
+/* Sends a message, with descriptors or none (<count> 0). */
+static void send_to_manager(const char *text, const int *fds, unsigned count)
 {
 	const struct timeval patience = { .tv_sec = 1 };
-	char text[256];
-	va_list ap;
-	int fd, len;
+	int fd;
 
 	if (!notify.read)
 		read_environment();
 	if (notify.address.sun_family != AF_UNIX)
 		return;
-	va_start(ap, fmt);
-	len = vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	/* a manager that does not read does not hold us for ever */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (struct sockaddr *)&notify.address,
-	       notify.len);
+	if (connect(fd, (struct sockaddr *)&notify.address, notify.len) == 0)
+		descriptors_send(fd, text, strlen(text), fds, count, 0);
 	close(fd);
+}
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	send_to_manager(text, NULL, 0);
 }
 
 void notify_ready(const char *status, pid_t main_pid)
@@ -91,6 +103,32 @@ void notify_reloading(void)
 void notify_stopping(void)
 {
 	say("STOPPING=1");
+}
+
+unsigned notify_store_room(void)
+{
+	const char *room = getenv("FDSTORE");
+
+	if (!notify.read)
+		read_environment();
+	if (notify.address.sun_family != AF_UNIX || !room)
+		return 0;
+	return (unsigned)strtoul(room, NULL, 10);
+}
+
+void notify_store(const int *fds, unsigned count)
+{
+	say("FDSTOREREMOVE=1\nFDNAME=%s", STORE_NAME);
+	for (unsigned at = 0; at < count; at += DESCRIPTORS_MAX) {
+		unsigned n = count - at < DESCRIPTORS_MAX ? count - at : DESCRIPTORS_MAX;
+
+		send_to_manager("FDSTORE=1\nFDNAME=" STORE_NAME, fds + at, n);
+	}
+}
+
+bool notify_is_stored(const char *name, size_t len)
+{
+	return len == sizeof(STORE_NAME) - 1 && memcmp(name, STORE_NAME, len) == 0;
 }
 
 void notify_alive(void)

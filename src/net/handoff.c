@@ -123,6 +123,20 @@ int socket_take_offer(const struct sockaddr_storage *addr, socklen_t len,
 	return -1;
 }
 
+unsigned sockets_offered(int *fds, unsigned max)
+{
+	unsigned count = 0;
+
+	for (const struct offer *o = offers; o; o = o->next) {
+		if (o->netns)
+			continue;
+		if (count < max)
+			fds[count] = o->fd;
+		count++;
+	}
+	return count;
+}
+
 void sockets_forget(void)
 {
 	while (offers) {
