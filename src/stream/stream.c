@@ -231,10 +231,8 @@ static void stream_arm(struct stream *s)
 /* To the following stage, past those in which the proxies have nothing to do. */
 static inline void next_stage(struct stream *s)
 {
-	uint32_t idle = unlikely(s->flags & STRM_FILTERED) ? 0 : s->run.idle_stages;
-
 	s->stage++;
-	s->stage = (uint8_t)(s->stage + (unsigned)__builtin_ctz(~idle >> s->stage));
+	s->stage = (uint8_t)(s->stage + (unsigned)__builtin_ctz(~s->run.idle_stages >> s->stage));
 }
 
 /* Calls steps until one waits (false) or the stream ends (true). */

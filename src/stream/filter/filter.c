@@ -148,6 +148,16 @@ static struct filters *filters_new(struct stream *s)
 	return fs;
 }
 
+uint32_t filters_idle_stages(const struct filters *fs)
+{
+	static const uint32_t quiet = 1u << STAGE_MONITOR | 1u << STAGE_BODY_FE |
+		1u << STAGE_HTTP_REQUEST_FE | 1u << STAGE_TCP_CONTENT_BE | 1u << STAGE_BODY_BE |
+		1u << STAGE_HTTP_REQUEST_BE | 1u << STAGE_TARPIT | 1u << STAGE_UPGRADE |
+		1u << STAGE_RESPONSE_RULES_BE;
+
+	return fs->has_points ? 0 : quiet;
+}
+
 /* One more at the end of the chain, if it wants to. False: no memory. */
 static bool filter_attach(struct filters *fs, const struct filter_conf *conf, bool is_backend)
 {
@@ -185,6 +195,8 @@ bool filters_attach(struct stream *s, const struct proxy *px)
 			return false;
 	for (struct filter *f = fs->first; f; f = f->next)
 		fs->has_points = fs->has_points || f->kind->before || f->kind->after;
+	fs->begun = 0;
+	s->run.idle_stages &= filters_idle_stages(fs);
 	for (struct filter *f = fs->first; f && !is_backend; f = f->next)
 		if (f->kind->stream_start)
 			f->kind->stream_start(f);
@@ -316,6 +328,7 @@ struct filter *filter_of_stream(const struct stream *s, const struct filter_conf
 
 void filter_watch(struct filter *f, enum filter_side side)
 {
+	f->stream->filters->watched |= FILTER_SIDE_BIT(side);
 	f->watches |= FILTER_SIDE_BIT(side);
 }
 
@@ -363,20 +376,22 @@ bool filter_set_chunked(struct http_msg *msg)
 
 size_t filters_held(const struct stream *s, enum filter_side side)
 {
-	const struct filter *f = s->filters ? s->filters->first : NULL;
 	size_t held = 0;
 
-	for (; f; f = f->next)
+	if (!s->filters || !(s->filters->watched & FILTER_SIDE_BIT(side)))
+		return 0;
+	for (const struct filter *f = s->filters->first; f; f = f->next)
 		held += f->in[side].len;
 	return held;
 }
 
 size_t filters_weight(const struct stream *s, enum filter_side side)
 {
-	const struct filter *f = s->filters ? s->filters->first : NULL;
 	size_t weight = 0;
 
-	for (; f; f = f->next) {
+	if (!s->filters || !(s->filters->watched & FILTER_SIDE_BIT(side)))
+		return 0;
+	for (const struct filter *f = s->filters->first; f; f = f->next) {
 		weight += f->in[side].len;
 		if (f->kind->hold_max && f->in[side].len > f->kind->hold_max)
 			weight += ENDPOINT_TX_HIGH;

@@ -24,11 +24,12 @@ static enum filter_result call_end(struct filter *f, unsigned side)
 enum filter_result filters_pass_end(struct filters *fs, enum filter_side side)
 {
 	struct filter_way *way = &fs->ways[side];
-	enum filter_result r;
+	enum filter_result r = FILTER_NEXT;
 
 	if (way->ended)
 		return FILTER_NEXT;
-	r = filters_call(fs, &way->resume, call_end, side);
+	if (fs->watched & FILTER_SIDE_BIT(side))
+		r = filters_call(fs, &way->resume, call_end, side);
 	way->ended = r == FILTER_NEXT;
 	/* the bytes of a tunnel, or of mode tcp, end one side at a time */
 	if (way->ended && !sees_http(fs->stream))
@@ -64,7 +65,7 @@ static enum filter_result pass(struct filter *f, enum filter_side side, struct b
 static enum filter_result chain_run(struct filters *fs, enum filter_side side,
 				    struct block_queue *rx, struct block_queue *tx, bool *end)
 {
-	struct filter *f = fs->first;
+	struct filter *f = fs->watched & FILTER_SIDE_BIT(side) ? fs->first : NULL;
 	enum filter_result r;
 
 	block_queue_move(f ? &f->in[side] : tx, rx);
@@ -121,6 +122,8 @@ void filters_flow_ahead(struct stream *s)
 	bool end = s->front.flags & EP_RX_END;
 	struct block_queue passed;
 
+	if (filters_have_passed(s))
+		return;
 	block_queue_init(&passed);
 	filters_flow(s, FILTER_REQUEST, &s->front.rx, &passed, &end);
 	/* (nothing is left in rx, or the stream ends) */
@@ -163,7 +166,7 @@ bool filters_see(const struct stream *s, enum filter_side side)
 {
 	const struct filter *f;
 
-	for (f = s->filters->first; f; f = f->next)
+	for (f = s->filters->first; f && s->filters->watched & FILTER_SIDE_BIT(side); f = f->next)
 		if (f->watches & FILTER_SIDE_BIT(side) || f->in[side].len)
 			return true;
 	return s->filters->ways[side].passed;

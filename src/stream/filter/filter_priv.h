@@ -43,6 +43,8 @@ struct filters {
 	uint8_t verdict_side;
 	bool has_backend;                  /* the backend is chosen, its filters are attached */
 	bool has_points;                   /* one of them has before() or after() */
+	/* bits by side: one of them has watched it; all have begun with it */
+	uint8_t watched, begun;
 	bool timed_out;                    /* <timer> has fired */
 	uint32_t told_run;                 /* the stream's run in which timeout() was called */
 };
@@ -63,6 +65,8 @@ void filter_conf_append(struct stream_proxy *sp, struct filter_conf *c);
  * no memory; what was attached stays.
  */
 bool filters_attach(struct stream *s, const struct proxy *px);
+/* Of the stages that the proxies make idle, those in which filters have nothing to do either. */
+uint32_t filters_idle_stages(const struct filters *fs);
 /* Calls what is due at the end, and detaches all. Once, before the stream goes. */
 void filters_end(struct stream *s);
 void filters_finish(struct filters *fs, enum filter_side side);

@@ -147,12 +147,23 @@ static bool is_response_begin(const struct stream *s)
 	return s->stage == STAGE_TCP_RESPONSE || (s->stage == STAGE_RESPONSE && s->service);
 }
 
+static enum filter_result begin_side(struct filters *fs, enum filter_side side)
+{
+	enum filter_result r = FILTER_NEXT;
+
+	if (!(fs->begun & FILTER_SIDE_BIT(side)))
+		r = filters_call(fs, &fs->resume, call_begin, side);
+	if (r == FILTER_NEXT)
+		fs->begun |= FILTER_SIDE_BIT(side);
+	return r;
+}
+
 static enum filter_result begin(struct stream *s)
 {
 	if (is_request_begin(s))
-		return filters_call(s->filters, &s->filters->resume, call_begin, FILTER_REQUEST);
+		return begin_side(s->filters, FILTER_REQUEST);
 	if (is_response_begin(s))
-		return filters_call(s->filters, &s->filters->resume, call_begin, FILTER_RESPONSE);
+		return begin_side(s->filters, FILTER_RESPONSE);
 	return FILTER_NEXT;
 }
 
@@ -185,7 +196,10 @@ static void enter_first(struct stream *s)
 	fs->row = 0;
 	fs->has_begun = fs->has_head = false;
 	fs->resume = NULL;
-	for (struct filter *f = fs->first; f && is_response_begin(s); f = f->next)
+	if (!is_response_begin(s))
+		return;
+	fs->begun &= (uint8_t)~FILTER_SIDE_BIT(FILTER_RESPONSE);
+	for (struct filter *f = fs->first; f; f = f->next)
 		f->begun &= (uint8_t)~FILTER_SIDE_BIT(FILTER_RESPONSE);
 }
 
@@ -318,27 +332,53 @@ static enum step settle(struct stream *s, enum stream_stage stage, enum step ste
 		fs->verdict = FILTER_NEXT;
 		return filters_step(s, (enum filter_side)fs->verdict_side, verdict);
 	}
-	if (step == STEP_NEXT)
-		s->stage++;
-	else if (step == STEP_AGAIN && s->stage == stage && stage == STAGE_RESPONSE)
+	if (step == STEP_AGAIN && s->stage == stage && stage == STAGE_RESPONSE)
 		filters_call_all(fs, call_reset, FILTER_RESPONSE); /* that was an interim answer */
-	return s->stage == stage ? step : leave(s, stage);
+	if (step != STEP_NEXT)
+		return s->stage == stage ? step : leave(s, stage);
+	s->stage++;
+	step = leave(s, stage);
+	return step == STEP_AGAIN ? stream_goto_busy(s, (enum stream_stage)s->stage) : step;
+}
+
+/* Is there nothing to be called around this stage? */
+static bool is_quiet(const struct stream *s)
+{
+	const uint32_t quiet = 1u << STAGE_MONITOR | 1u << STAGE_BODY_FE |
+		1u << STAGE_HTTP_REQUEST_FE | 1u << STAGE_BODY_BE | 1u << STAGE_RESPONSE_RULES_BE |
+		1u << STAGE_REPLY | 1u << STAGE_FORWARD;
+
+	return !s->filters->has_points && quiet >> s->stage & 1;
+}
+
+/* Calls what comes before a stage. STEP_NEXT: it may run. */
+static enum step prepare(struct stream *s)
+{
+	enum step step = enter(s);
+
+	if (step != STEP_NEXT)
+		return step;
+	if (s->stage >= STAGE_ASSIGN && s->stage <= STAGE_TURN_AROUND)
+		filters_flow_ahead(s);
+	else if (s->stage == STAGE_END)
+		finish(s);
+	return STEP_NEXT;
 }
 
 static enum step run_stage(struct stream *s)
 {
 	enum stream_stage stage = (enum stream_stage)s->stage;
+	bool quiet = is_quiet(s);
 	enum step step;
 
 	tell_timeout(s);
-	step = enter(s);
+	step = quiet ? STEP_NEXT : prepare(s);
 	if (step != STEP_NEXT)
 		return step;
-	if (stage >= STAGE_ASSIGN && stage <= STAGE_TURN_AROUND)
-		filters_flow_ahead(s);
-	else if (stage == STAGE_END)
-		finish(s);
-	step = settle(s, stage, stream_stages[stage].run(s));
+	step = stream_stages[stage].run(s);
+	if (quiet && step == STEP_NEXT && s->stage == stage && s->filters->verdict == FILTER_NEXT)
+		return STEP_NEXT;
+	step = settle(s, stage, step);
 	if (step == STEP_END) {
 		finish(s);
 		filters_end(s);
