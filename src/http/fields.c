@@ -92,11 +92,11 @@ bool http_value_next(const struct http_fields *f, int *at, struct slice *rest, u
 bool http_fields_reserve(struct http_fields *f, struct arena *arena, unsigned more)
 {
 	struct h1_field *list;
-	unsigned room;
+	unsigned room = f->count + more + (more > 1 ? 2 : 6); /* some, for what rules add */
 
 	if (f->room - f->count >= more)
 		return true;
-	room = f->room * 2 > f->count + more ? f->room * 2 : f->count + more + 6;
+	room = f->room * 2 > room ? f->room * 2 : room;
 	list = arena_alloc(arena, room * sizeof(*list));
 	if (!list)
 		return false;

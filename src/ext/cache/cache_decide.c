@@ -170,20 +170,42 @@ static void look_at_wishes(const struct http_msg *m, const struct cache_conf *c,
 		out->no_lookup = true;
 }
 
+#define FIELD_BIT(id) (1ULL << (id))
+_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
+
+/* Which of the well-known fields a message has. */
+static uint64_t fields_there(const struct http_msg *m)
+{
+	uint64_t there = 0;
+
+	for (unsigned i = 0; i < m->fields.count; i++)
+		there |= FIELD_BIT(m->fields.list[i].id);
+	return there;
+}
+
 void cache_look_at_request(const struct http_msg *m, const struct cache_conf *c,
 			   struct cache_request *out)
 {
+	uint64_t there = fields_there(m);
+
 	*out = (struct cache_request){
 		.is_get = m->method == HTTP_METH_GET, .is_head = m->method == HTTP_METH_HEAD,
 		.is_unsafe = m->method != HTTP_METH_GET && m->method != HTTP_METH_HEAD &&
 			     m->method != HTTP_METH_OPTIONS && m->method != HTTP_METH_TRACE,
-		.has_authorization = field_of(m, FIELD_AUTHORIZATION) != NULL,
+		.has_authorization = there & FIELD_BIT(FIELD_AUTHORIZATION),
+		.has_condition = there & (FIELD_BIT(FIELD_IF_NONE_MATCH) |
+					  FIELD_BIT(FIELD_IF_MODIFIED_SINCE)),
 		.max_age_s = -1, .min_fresh_s = -1, .max_stale_s = -1, .second.fields = m,
+		.second.encodings = CACHE_ANY,
 	};
-	look_at_wishes(m, c, out);
-	out->second.encodings = accepted(m);
-	out->second.referer = hash_of_field(m, FIELD_REFERER, &out->second.ambiguous);
-	out->second.origin = hash_of_field(m, FIELD_ORIGIN, &out->second.ambiguous);
+	if (there & (FIELD_BIT(FIELD_CACHE_CONTROL) | FIELD_BIT(FIELD_PRAGMA)))
+		look_at_wishes(m, c, out);
+	if (there & FIELD_BIT(FIELD_ACCEPT_ENCODING))
+		out->second.encodings = accepted(m);
+	if (there & FIELD_BIT(FIELD_REFERER))
+		out->second.referer = hash_of_field(m, FIELD_REFERER, &out->second.ambiguous);
+	if (there & FIELD_BIT(FIELD_ORIGIN))
+		out->second.origin = hash_of_field(m, FIELD_ORIGIN, &out->second.ambiguous);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

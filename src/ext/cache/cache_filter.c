@@ -48,25 +48,20 @@ static struct slice key_of(struct stream *s)
 	const struct h1_field *f = http_field_find(&m->fields, FIELD_HOST, slice_none());
 	struct slice host = http_msg_authority(m), path = http_msg_pathq(m);
 	bool secure = s->sess->conn && tls_is_on(s->sess->conn);
-	struct strbuf b;
-	size_t room;
-	char *area;
+	char *area, *at;
 
 	if (!host.len && f)
 		host = f->value;
 	if (slice_starts_nocase(m->uri, SLICE("http")) && !(m->flags & HTTP_MSG_NORMALIZED))
 		secure = slice_starts_nocase(m->uri, SLICE("https:"));
-	room = host.len + path.len + 16;
-	area = arena_alloc(&s->arena, room);
+	area = arena_alloc(&s->arena, host.len + path.len + 8);
 	if (!area || !path.len)
 		return slice_none();
-	strbuf_init_fixed(&b, area, room);
-	strbuf_add_str(&b, secure ? "https://" : "http://");
+	at = mempcpy(area, secure ? "https://" : "http://", secure ? 8 : 7);
 	for (size_t i = 0; i < host.len; i++)
-		strbuf_add_char(&b, host.ptr[i] >= 'A' && host.ptr[i] <= 'Z'
-				? (char)(host.ptr[i] - 'A' + 'a') : host.ptr[i]);
-	strbuf_add(&b, path);
-	return strbuf_slice(&b);
+		*at++ = ascii_lower(host.ptr[i]);
+	at = mempcpy(at, path.ptr, path.len);
+	return slice_make(area, (size_t)(at - area));
 }
 
 /* By the proxy whose rule it is. */
@@ -116,7 +111,8 @@ static bool refresh_begin(struct cache_state *st)
 void cache_hit(struct stream *s, struct cache_state *st, struct cache_object *o, bool ranges)
 {
 	count(s, st->proxy, CNT_CACHE_HITS);
-	st->hit = (struct cache_hit){ .object = o, .ranges = ranges };
+	st->hit = (struct cache_hit){ .object = o, .ranges = ranges,
+				      .is_conditional = st->request.has_condition };
 	st->answers = true;
 }
 

@@ -4,6 +4,9 @@
 #include "base/num.h"
 #include "cache_priv.h"
 
+/* Bytes; they are not copied. */
+#define GIVEN_AT_ONCE (256 * 1024)
+
 struct giving {
 	const struct cache_part *next;
 	uint64_t skip, left;           /* of <next>, and in all */
@@ -23,15 +26,25 @@ static bool add_number(struct service_call *c, uint8_t id, struct slice name, ui
 					  slice_make(text, num_put_u64(text, value)));
 }
 
-/* The object is held as long as the head is of use. */
+/* The object is held as long as the head is of use. Its lines lie as they are sent, one behind the
+ * other: a mux of HTTP/1 copies them at once.
+ */
 static bool add_fields(struct service_call *c, const struct cache_object *o)
 {
 	uint64_t age_s = (clock_now_ms() - o->stored_ms) / 1000 + o->age_s;
+	const struct cache_field *f = cache_fields_of(o), *end = f + o->field_count;
+	const char *at = cache_line_of(o, 0);
+	struct http_fields *to = &c->head->fields;
 
-	for (unsigned i = 0; i < o->field_count; i++)
-		if (!http_msg_put_field(c->head, cache_fields_of(o)[i].id, cache_name_of(o, i),
-					cache_value_of(o, i)))
-			return false;
+	if (!http_fields_reserve(to, c->head->arena, o->field_count + 2U)) /* (age, length) */
+		return false;
+	for (; f < end; f++) {
+		to->list[to->count++] = (struct h1_field){
+			.name = slice_make(at, f->name_len), .id = f->id,
+			.value = slice_make(at + f->name_len + 2, f->value_len),
+		};
+		at += f->name_len + 4U + f->value_len;
+	}
 	return add_number(c, FIELD_AGE, SLICE("age"), age_s);
 }
 
@@ -62,7 +75,7 @@ static bool make_head(struct service_call *c, const struct cache_hit *hit, struc
 	uint64_t len = o->body->len, from = 0, to = 0;
 	enum cache_range range = CACHE_WHOLE;
 
-	if (o->status >= 200 && o->status < 300 &&
+	if (hit->is_conditional && o->status >= 200 && o->status < 300 &&
 	    cache_is_unchanged(request, cache_value_of(o, o->etag), o->modified_s)) {
 		c->head->body = HTTP_BODY_NONE;
 		return http_msg_set_status(c->head, 304, slice_none()) && add_fields(c, o);
@@ -117,13 +130,14 @@ static enum service_result giving_fill(struct service_call *c, struct block_queu
 {
 	struct giving *g = c->state;
 
-	for (unsigned i = 0; g->left && i < 4; i++) {
+	for (size_t given = 0; g->left && given < GIVEN_AT_ONCE;) {
 		struct slice s = cache_body_next(&g->next, &g->skip);
 
 		s.len = s.len < g->left ? s.len : (size_t)g->left;
 		if (!s.len || !block_queue_add(to, g->block, s.ptr, s.len))
 			return SERVICE_ERROR;
 		g->left -= s.len;
+		given += s.len;
 	}
 	return g->left ? SERVICE_MORE : SERVICE_DONE;
 }

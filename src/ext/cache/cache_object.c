@@ -33,12 +33,17 @@ static void body_drop(struct cache_body *b)
 	free(b);
 }
 
-static struct cache_body *body_new(void)
+/* A part for the body of <m>: for all of it, if that is known and not too much to wait for. */
+static struct cache_body *body_new(const struct http_msg *m)
 {
-	struct cache_body *b = malloc(sizeof(*b) + PART_MIN);
+	uint32_t room = PART_MIN;
+	struct cache_body *b;
 
+	if (m->body == HTTP_BODY_LENGTH)
+		room = m->content_length > PART_MAX ? PART_MAX : (uint32_t)m->content_length;
+	b = malloc(sizeof(*b) + room);
 	if (b)
-		*b = (struct cache_body){ .refs = 1, .room = PART_MIN, .first.room = PART_MIN };
+		*b = (struct cache_body){ .refs = 1, .room = room, .first.room = room };
 	return b;
 }
 
@@ -46,7 +51,8 @@ static struct cache_body *body_new(void)
 static struct cache_part *part_add(struct cache_body *b)
 {
 	struct cache_part *last = last_part(b), *p;
-	uint32_t room = last->room * 2 > PART_MAX ? PART_MAX : last->room * 2;
+	uint32_t room = last->room * 2 > PART_MAX ? PART_MAX
+		: last->room < PART_MIN ? PART_MIN : last->room * 2;
 
 	p = malloc(sizeof(*p) + room);
 	if (!p)
@@ -89,8 +95,11 @@ bool cache_object_keep(struct cache_object *o, const struct block_queue *in, uin
 /* The first part is in one piece with the body, which nobody else knows of yet. */
 static void shrink_first(struct cache_object *o)
 {
-	struct cache_body *b = realloc(o->body, sizeof(*b) + o->body->first.len);
+	struct cache_body *b = o->body;
 
+	if (b->first.len == b->first.room)
+		return;
+	b = realloc(b, sizeof(*b) + b->first.len);
 	if (!b)
 		return;
 	b->room = b->first.room = b->first.len;
@@ -198,10 +207,9 @@ static bool is_kept(const struct http_msg *m, const struct h1_field *f)
 	return f->name.ptr && f->name.len <= UINT16_MAX && cache_keeps_field(m, f);
 }
 
-static void copy_fields(struct cache_object *o, const struct http_msg *m, char *at)
+static void copy_fields(struct cache_object *o, const struct http_msg *m, char **at)
 {
 	struct cache_field *to = cache_fields_of(o);
-	const char *text = cache_text_of(o);
 
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
@@ -209,11 +217,13 @@ static void copy_fields(struct cache_object *o, const struct http_msg *m, char *
 		if (!is_kept(m, f))
 			continue;
 		*to++ = (struct cache_field){
-			.at = (uint32_t)(at - text), .name_len = (uint16_t)f->name.len,
-			.value_len = (uint32_t)f->value.len, .id = http_field_id(f->name),
+			.name_len = (uint16_t)f->name.len, .value_len = (uint32_t)f->value.len,
+			.id = http_field_id(f->name),
 		};
-		put(&at, f->name);
-		put(&at, f->value);
+		put(at, f->name);
+		put(at, SLICE(": "));
+		put(at, f->value);
+		put(at, SLICE("\r\n"));
 	}
 }
 
@@ -257,7 +267,7 @@ static struct cache_object *object_alloc(struct slice key, const struct http_msg
 
 		if (!is_kept(m, f))
 			continue;
-		text += f->name.len + f->value.len;
+		text += f->name.len + f->value.len + 4;
 		count++;
 	}
 	size = sizeof(*o) + (a->second.vary ? sizeof(a->second) : 0) +
@@ -285,18 +295,18 @@ struct cache_object *cache_object_new(struct slice key, const struct http_msg *m
 		return NULL;
 	if (body)
 		__atomic_fetch_add(&body->refs, 1, __ATOMIC_RELAXED);
-	o->body = body ? body : body_new();
+	o->body = body ? body : body_new(m);
 	if (!o->body) {
 		cache_object_drop(o);
 		return NULL;
 	}
 	at = cache_text_of(o);
 	put(&at, key);
+	copy_fields(o, m, &at);
 	second.fields = NULL;
 	second.others = put(&at, second.others);
 	if (o->varies)
 		memcpy(o + 1, &second, sizeof(second));
-	copy_fields(o, m, at);
 	look_at_fields(o, m, c->tag_field);
 	set_dates(o, a, c);
 	return o;

@@ -92,6 +92,7 @@ struct cache_request {
 	bool is_get, is_head, is_unsafe; /* methods; unsafe: it may change what is kept */
 	bool has_authorization;
 	bool no_lookup, no_store;     /* it says so */
+	bool has_condition;           /* If-None-Match, If-Modified-Since */
 	bool only_if_cached;          /* these: with rfc9111 only */
 	int64_t max_age_s, min_fresh_s, max_stale_s; /* -1: not said */
 	struct cache_second second;
@@ -151,8 +152,9 @@ struct cache_body {
 	struct cache_part first;      /* the others are owned */
 };
 
+/* In the object's text: "name: value\r\n", as it is sent, behind the one before. */
 struct cache_field {
-	uint32_t at, value_len;       /* in the object's text: name, value */
+	uint32_t value_len;
 	uint16_t name_len;
 	uint8_t id;                   /* of the name */
 };
@@ -160,7 +162,7 @@ struct cache_field {
 #define CACHE_NO_FIELD UINT16_MAX
 
 /* In one piece of memory with its struct cache_second, if it varies, its fields and its text: key,
- * names and values. A million of them are no rarity: its members are as small as they can be.
+ * the lines of its fields, and names that it varies by. A million of them are no rarity: its members are as small as they can be.
  */
 struct cache_object {
 	struct tree_node node;        /* by hash */
@@ -209,11 +211,20 @@ static inline struct slice cache_key_of(const struct cache_object *o)
 	return slice_make(cache_text_of(o), o->key_len);
 }
 
+/* Where the line of a field begins. */
+static inline const char *cache_line_of(const struct cache_object *o, unsigned i)
+{
+	const struct cache_field *f = cache_fields_of(o);
+	const char *at = cache_text_of(o) + o->key_len;
+
+	for (const struct cache_field *end = f + i; f < end; f++)
+		at += f->name_len + 4U + f->value_len;
+	return at;
+}
+
 static inline struct slice cache_name_of(const struct cache_object *o, unsigned i)
 {
-	const struct cache_field *f = cache_fields_of(o) + i;
-
-	return slice_make(cache_text_of(o) + f->at, f->name_len);
+	return slice_make(cache_line_of(o, i), cache_fields_of(o)[i].name_len);
 }
 
 /* The value of a field; slice_none(): CACHE_NO_FIELD. */
@@ -222,7 +233,7 @@ static inline struct slice cache_value_of(const struct cache_object *o, unsigned
 	const struct cache_field *f = cache_fields_of(o) + i;
 
 	return i == CACHE_NO_FIELD ? slice_none()
-		: slice_make(cache_text_of(o) + f->at + f->name_len, f->value_len);
+		: slice_make(cache_line_of(o, i) + f->name_len + 2, f->value_len);
 }
 
 /* A copy of the head <m>, held once, in no cache, with a body of its own, or with <body>, which it
@@ -343,7 +354,7 @@ uint64_t cache_hash(const struct cache *c, struct slice key);
 /* What the service of a hit is called with; in the stream's arena. */
 struct cache_hit {
 	struct cache_object *object;  /* held by the filter's state; NULL: 504, for there is none */
-	bool ranges;
+	bool ranges, is_conditional;  /* the request may want a part, or none, of it */
 };
 
 extern const struct service_kind cache_services[];

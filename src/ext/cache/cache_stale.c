@@ -185,6 +185,7 @@ const struct service_kind *cache_instead(struct filter *f, unsigned status, bool
 		forget_asking(st, &s->req);
 	st->asks = false;
 	cache_hit(s, st, o, c->ranges);
+	st->hit.is_conditional = true; /* rules may have edited it meanwhile */
 	*arg = &st->hit;
 	return cache_services;
 }
