@@ -19,7 +19,6 @@
 #include "base/diag.h"
 #include "front/listen.h"
 #include "net/handoff.h"
-#include "master_priv.h"
 #include "mode_priv.h"
 
 #define FIRST_ACTIVATED 3 /* where the service manager puts its sockets */
@@ -31,13 +30,13 @@ static struct {
 	bool is_full;         /* the manager keeps too few, which was said */
 } given;
 
-/* How many the manager has given to this process; 0: none, or to another one. */
-static int activated_count(void)
+/* How many the manager has given to this process, or its master; 0: none. */
+static int activated_count(bool to_master)
 {
 	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
 	long owner = pid ? strtol(pid, NULL, 10) : 0, n = count ? strtol(count, NULL, 10) : 0;
 
-	if (owner != getpid() && !(worker_has_master() && owner == getppid()))
+	if (owner != getpid() && !(to_master && owner == getppid()))
 		return 0;
 	return n > 0 && n <= STORE_MAX ? (int)n : 0;
 }
@@ -63,13 +62,14 @@ static bool move_away(int fd, int end)
 void activation_begin(void)
 {
 	const char *name = getenv("LISTEN_FDNAMES");
-	int count = name ? activated_count() : 0;
+	int count = name ? activated_count(false) : 0;
 
 	given.fds = count ? calloc((size_t)count, sizeof(*given.fds)) : NULL;
 	for (int i = 0; given.fds && i < count; i++) {
 		size_t len = strcspn(name, ":");
 
-		if (notify_is_stored(name, len) && !move_away(FIRST_ACTIVATED + i, FIRST_ACTIVATED + count))
+		if (notify_is_stored(name, len) &&
+		    !move_away(FIRST_ACTIVATED + i, FIRST_ACTIVATED + count))
 			break;
 		name += len + (name[len] == ':');
 	}
@@ -96,10 +96,10 @@ static void offer_stored(int fd)
 	socket_offer(fd, &origin);
 }
 
-void activation_offer(void)
+void activation_offer(bool has_master)
 {
 	static const struct socket_origin none;
-	int n = activated_count();
+	int n = activated_count(has_master);
 
 	for (int fd = FIRST_ACTIVATED; fd < FIRST_ACTIVATED + n; fd++) {
 		int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* `bind fd@3` may want it as well */
@@ -134,16 +134,16 @@ static void store_offered(unsigned room)
 	free(fds);
 }
 
-void activation_store(const struct worker_process *w)
+bool activation_is_stored(void)
 {
-	unsigned room = notify_store_room();
-	char error[256] = "";
-	int fd;
-
 	given_close();
-	if (!room || !w)
-		return;
-	fd = master_connect(w, CTL_ADMIN);
+	return notify_store_room() > 0;
+}
+
+void activation_store(int fd)
+{
+	char error[256] = "";
+
 	if (fd < 0) {
 		diag_say(DIAG_WARNING, "Failed to ask the worker for its sockets: %s.",
 			 strerror(errno));
@@ -151,7 +151,7 @@ void activation_store(const struct worker_process *w)
 	}
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	if (sockets_fetch(fd, error, sizeof(error)))
-		store_offered(room);
+		store_offered(notify_store_room());
 	else
 		diag_say(DIAG_WARNING, "Failed to get the worker's sockets: %s.", error);
 	sockets_forget();

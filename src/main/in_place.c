@@ -38,8 +38,8 @@ static void end(void)
 	strbuf_fini(&asked.text);
 	diag_say(success ? DIAG_NOTICE : DIAG_WARNING, success ? "Loading success."
 		 : "The worker goes on with its configuration.");
-	if (success)
-		activation_store(master_serving_worker());
+	if (success && activation_is_stored() && master_serving_worker())
+		activation_store(master_connect(master_serving_worker(), CTL_ADMIN));
 	notify_ready(success ? "Ready." : "Reload failed!", success ? getpid() : 0);
 	master_reloaded(success);
 }

@@ -319,7 +319,8 @@ static void on_ready(struct worker_process *w)
 	process_say_ready(master.announce);
 	master.announce = -1;
 	answer_client(true);
-	activation_store(w);
+	if (activation_is_stored())
+		activation_store(master_connect(w, CTL_ADMIN));
 	notify_ready("Ready.", getpid());
 }
 

@@ -16,7 +16,7 @@ bool mode_take_sockets(const struct main_options *o)
 {
 	char error[256];
 
-	activation_offer();
+	activation_offer(worker_has_master());
 	worker_take_sockets();
 	if (!o->old.donor || (worker_has_master() && !worker_is_first()))
 		return true;

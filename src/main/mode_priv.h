@@ -62,13 +62,14 @@ bool worker_ask_reader(int fd);
  * sequence that begins at descriptor 3, which an exec() would leave open.
  */
 void activation_begin(void);
-/* Offers them all to socket_listen(). */
-void activation_offer(void);
-/* In a master whose worker serves: closes those of the store, and has the manager store the sockets
- * that this worker listens on. Waits for the worker, at most some seconds.
+/* Offers them all to socket_listen(), and those of the master, where there is one. */
+void activation_offer(bool has_master);
+/* In a master whose worker serves: closes those of the store. Has the manager a store? */
+bool activation_is_stored(void);
+/* It has: has it keep the sockets that the worker listens on. <fd>: a connection to the worker's
+ * Runtime API, taken over; -1: there is none, errno. Waits for the worker, at most some seconds.
  */
-struct worker_process;
-void activation_store(const struct worker_process *w);
+void activation_store(int fd);
 
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */
