@@ -22,6 +22,10 @@ enum json_type {
 
 /* Finds the value; *value gets its bytes: those of a string without the quotes, still escaped. */
 enum json_type json_find(struct slice text, struct slice path, struct slice *value);
+/* The next member of the object that <*rest> begins with, which then is what stands behind it. The
+ * value is as of json_find(), the name still escaped. JSON_NONE: no object, malformed, or no more.
+ */
+enum json_type json_next_member(struct slice *rest, struct slice *name, struct slice *value);
 /* Writes the string that escaped bytes stand for into <out> (text.len bytes at most). \u00XX gives
  * the byte XX; others are refused, and so is NUL. -1: malformed.
  */

@@ -203,6 +203,15 @@ enum json_type json_find(struct slice text, struct slice path, struct slice *val
 	return skip_value(&text, value, 0);
 }
 
+enum json_type json_next_member(struct slice *rest, struct slice *name, struct slice *value)
+{
+	if (!take_char(rest, '{') && !take_char(rest, ','))
+		return JSON_NONE;
+	if (!take_char(rest, '"') || !skip_string(rest, name) || !take_char(rest, ':'))
+		return JSON_NONE;
+	return skip_value(rest, value, 0);
+}
+
 /* XX of \u00XX; 0: none. */
 static int unicode_byte(struct slice text, size_t at)
 {

@@ -32,6 +32,7 @@ void log_thread_fini(void)
 {
 	strbuf_fini(&own_text);
 	strbuf_fini(&own_structured);
+	journal_thread_fini();
 	datagram_thread_fini();
 }
 
@@ -143,7 +144,8 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 		return; /* (no file yet: what is said before the start) */
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
-	sent = t->is_named ? log_outlet_send(t, &h, m->text)
+	sent = t->is_journal ? journal_send(t, &h, m->text)
+	     : t->is_named ? log_outlet_send(t, &h, m->text)
 			   : log_write_line(t->file, t->fd, &t->addr, &h, m->text, t->len);
 	if (!sent)
 		log_drop();

@@ -58,8 +58,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
 		    "[profile <name>] [rotate <size or period>] [keep <files>] <facility> "
 		    "[<level> [<minimum level>]]}",
-	  .help = "sends logs to a server, a socket, a descriptor or a file (file@<path>, an "
-		  "extension); may be repeated" },
+	  .help = "sends logs to a server, a socket, a descriptor, a file (file@<path>, an "
+		  "extension) or the journal (journal, same); may be repeated" },
 	{ .words = "log-tag", .where = CONF_GLOBAL | CONF_PROXY, .min_args = 0, .max_args = -1,
 	  .parse = parse_log_tag, .syntax = "<text>", .help = "the program's name in log headers" },
 	{ .words = "log-send-hostname", .where = CONF_GLOBAL, .min_args = 0, .max_args = 1,

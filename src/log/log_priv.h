@@ -65,6 +65,7 @@ struct log_target {
 	int fd;                  /* of an inherited descriptor; -1: <addr> */
 	const char *path;        /* of the generation; NULL: no file */
 	struct log_rotation rotation;
+	bool is_journal;         /* <addr> is the socket of systemd's journal */
 	struct log_file *file;   /* counted; NULL before the generation starts */
 	bool is_named;           /* <sink> or <backend> instead of an address */
 	struct sink *sink;       /* of the generation */
@@ -113,6 +114,13 @@ void datagram_flush(void);
 bool datagram_thread_init(void);
 /* It has left: sends what waits, closes the sockets. */
 void datagram_thread_fini(void);
+
+/* --- journal.c */
+
+/* Sends a line with its fields, as datagram_send() does. False: no memory, no socket, not sent. */
+bool journal_send(const struct log_target *t, const struct syslog_header *h, struct slice text);
+/* Frees the calling thread's buffer. */
+void journal_thread_fini(void);
 
 /* --- log.c */
 

@@ -9,6 +9,8 @@
 #include "base/num.h"
 #include "log_priv.h"
 
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+
 static const char *const level_names[] = { "emerg", "alert", "crit", "err", "warning", "notice",
 					   "info", "debug" };
 static const char *const facility_names[] = {
@@ -154,6 +156,22 @@ static bool take_stream(struct conf_line *l, const char *text, const struct addr
 		    : conf_error(l, l->at, NULL, "log : no ring could be made for '%s'", text);
 }
 
+/* "journal", or "journal@" with the path of its socket. */
+static bool take_journal(struct conf_line *l, const char *path, struct log_target *t)
+{
+	struct addr_spec spec;
+	struct addr_parse ap = { .options = ADDR_OPT_DGRAM | ADDR_OPT_DEFAULT_DGRAM };
+
+	if (*path != '/')
+		return conf_error(l, l->at, "journal, journal@/run/systemd/journal/socket",
+				  "log : 'journal@' expects the path of a socket");
+	if (!addr_parse(&ap, slice_of(path), &spec))
+		return conf_error(l, l->at, NULL, "log : %s", ap.error);
+	t->is_journal = true;
+	t->len = LOG_LEN_MAX;
+	return addr_spec_to_any(&spec, 0, &t->addr);
+}
+
 static bool parse_address(struct conf_line *l, const char *text, struct log_target *t)
 {
 	static const struct addr_resolver resolver = { .run = resolve };
@@ -178,6 +196,10 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		t->format = SYSLOG_RAW;
 		return log_outlet_want_file(l, t, strchr(text, '@') + 1);
 	}
+	if (strcmp(text, "journal") == 0)
+		return take_journal(l, JOURNAL_SOCKET, t);
+	if (starts_with(text, "journal@"))
+		return take_journal(l, strchr(text, '@') + 1, t);
 	if (!addr_parse(&ap, slice_of(text), &spec))
 		return conf_error(l, l->at, NULL, "log : %s", ap.error);
 	if (spec.kind == ADDR_KIND_FD) {
@@ -212,6 +234,9 @@ static bool parse_format(struct conf_line *l, struct log_target *t)
 	const char *text = conf_peek(l) ? conf_peek(l) : "";
 	enum syslog_format format = syslog_format_find(slice_of(text));
 
+	if (t->is_journal)
+		return conf_error(l, l->at - 1, NULL, "log : the journal has fields instead of a "
+				  "header: 'format' means nothing there");
 	if (format == SYSLOG_FORMATS)
 		return conf_error(l, l->at,
 				  "local, rfc3164, rfc5424, priority, short, timed, iso, raw",
