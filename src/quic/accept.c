@@ -22,6 +22,9 @@
 #define RESET_LEN 42
 #define RESET_LEAST 22
 
+/* Bytes of datagrams that wait for one thread; what is beyond that is lost, as in a full socket. */
+#define PASSED_MOST (4 * 1024 * 1024)
+
 /* A datagram for another thread. */
 struct passed {
 	struct message message;
@@ -30,6 +33,7 @@ struct passed {
 	uint8_t bytes[];
 };
 static unsigned half_open;                /* atomic: handshakes that go on */
+static size_t passed_bytes[THREADS_MAX]; /* atomic: on their way to each thread */
 
 /* --- what a connection asks for --------------------------------------------------------------- */
 
@@ -147,6 +151,7 @@ static void passed_arrives(struct message *m)
 	struct quic_packet head = { 0 };
 	struct quic_conn *q = NULL;
 
+	__atomic_sub_fetch(&passed_bytes[thread_id], sizeof(*p) + p->len, __ATOMIC_RELAXED);
 	if (quic_packet_read(p->bytes, p->len, QUIC_OUR_CID_LEN, &head))
 		q = quic_find(&head.dcid, false);
 	if (q) {
@@ -173,9 +178,12 @@ static bool pass_on(const struct quic_packet *head, const struct addr *peer,
 	thread = quic_cid_thread(&head->dcid);
 	if (thread >= thread_count() || thread == thread_id)
 		return false;
+	if (__atomic_load_n(&passed_bytes[thread], __ATOMIC_RELAXED) >= PASSED_MOST)
+		return true;
 	p = malloc(sizeof(*p) + len);
 	if (!p)
 		return true;
+	__atomic_add_fetch(&passed_bytes[thread], sizeof(*p) + len, __ATOMIC_RELAXED);
 	p->message.run = passed_arrives;
 	p->peer = *peer;
 	p->local = *local;

@@ -31,6 +31,10 @@
 #define FIRST_DCID_LEN 8
 /* Datagrams that fit on any path (RFC 9000 14). */
 #define MTU 1232
+/* The longest that a connection stays behind its end: the peer makes round trips as long as it
+ * likes.
+ */
+#define END_NS (5 * NS_PER_SEC)
 
 static struct pool *pool;
 
@@ -413,8 +417,10 @@ void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns)
 
 static void begin_end(struct quic_conn *q, enum quic_state state, uint64_t now_ns)
 {
+	uint64_t ns = 3 * quic_pto_ns(q, true);
+
 	q->state = (uint8_t)state;
-	q->end.until_ns = now_ns + 3 * quic_pto_ns(q, true);
+	q->end.until_ns = now_ns + (ns < END_NS ? ns : END_NS);
 	quic_flush_later(q);
 }
 
@@ -456,6 +462,19 @@ void quic_conn_lose(struct quic_conn *q, int error)
 	quic_flush_later(q);
 }
 
+/* What stays of it is little: keys to say the end again. */
+static void shed(struct quic_conn *q)
+{
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		if (q->state == QUIC_CLOSING)
+			quic_space_strip(q, &q->spaces[i]);
+		else
+			quic_space_discard(q, i);
+	}
+	quic_keys_free(&q->phase.rx_next);
+	quic_keys_free(&q->phase.rx_prev);
+}
+
 /* Nobody above knows of it any more; TLS is of no use. */
 static void part(struct quic_conn *q)
 {
@@ -477,6 +496,7 @@ static void part(struct quic_conn *q)
 	}
 	quic_streams_free(q);
 	part_with_conn(q);
+	shed(q);
 }
 
 void quic_conn_settle(struct quic_conn *q)
@@ -514,6 +534,7 @@ void quic_conn_close(struct quic_conn *q, uint64_t error)
 	}
 	quic_streams_free(q);
 	part_with_conn(q);
+	shed(q);
 	quic_flush_later(q);
 }
 

@@ -479,20 +479,25 @@ void quic_received_forget(struct quic_space *s, uint64_t below)
 		s->received_floor = below;
 }
 
+void quic_space_strip(struct quic_conn *q, struct quic_space *s)
+{
+	while (!list_is_empty(&s->sent))
+		forget(q, s, list_first(&s->sent, struct quic_sent, link));
+	quic_keys_free(&s->rx);
+	quic_sendbuf_free(&s->crypto_tx);
+	quic_recvbuf_free(&s->crypto_rx);
+	quic_ranges_free(&s->received);
+	s->ack_ns = 0;
+}
+
 void quic_space_discard(struct quic_conn *q, enum quic_level level)
 {
 	struct quic_space *s = &q->spaces[level];
 
 	if (s->done)
 		return;
+	quic_space_strip(q, s);
 	s->done = true;
-	while (!list_is_empty(&s->sent))
-		forget(q, s, list_first(&s->sent, struct quic_sent, link));
-	quic_keys_free(&s->rx);
 	quic_keys_free(&s->tx);
-	quic_sendbuf_free(&s->crypto_tx);
-	quic_recvbuf_free(&s->crypto_rx);
-	quic_ranges_free(&s->received);
-	s->ack_ns = 0;
 	q->pto_count = 0;
 }

@@ -85,6 +85,8 @@ uint64_t quic_pto_ns(const struct quic_conn *q, bool app);
 void quic_received_forget(struct quic_space *s, uint64_t below);
 /* All that is under way is sent again: the peer did not take it. */
 void quic_space_resend(struct quic_conn *q, struct quic_space *s);
+/* The end of the connection may still be told at a level, nothing else. */
+void quic_space_strip(struct quic_conn *q, struct quic_space *s);
 /* The packets of a level are no longer needed, nor its keys. */
 void quic_space_discard(struct quic_conn *q, enum quic_level level);
 

@@ -19,6 +19,10 @@
 #define RANGES_MAX 64
 /* Acknowledge at the latest every second packet (RFC 9000 13.2.2). */
 #define ACK_EVERY 2
+/* ACKs of one packet that are looked at: each is a walk over all that is under way, and one says
+ * all that there is to say.
+ */
+#define ACKS_MOST 4
 
 /* One packet on its way through. */
 struct incoming {
@@ -28,6 +32,7 @@ struct incoming {
 	uint64_t pn, now_ns;
 	size_t datagram;               /* bytes of the datagram */
 	struct quic_reader frames;
+	unsigned acks;                 /* ACK frames so far */
 	bool eliciting;
 	bool uses_path;                /* it does more than to try out a path (RFC 9000 9.1) */
 };
@@ -245,7 +250,8 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 		return QUIC_NO_ERROR;
 	case QUIC_FT_ACK:
 	case QUIC_FT_ACK_ECN:
-		return quic_on_ack(q, in->s, f, in->now_ns);
+		return ++in->acks > ACKS_MOST ? QUIC_NO_ERROR
+					      : quic_on_ack(q, in->s, f, in->now_ns);
 	case QUIC_FT_CRYPTO:
 		return on_crypto(in, f);
 	case QUIC_FT_CLOSE:
@@ -350,8 +356,22 @@ bool quic_phase_next(struct quic_conn *q, uint64_t pn)
 	q->phase.tx_pn = s->next_pn;
 	q->phase.sealed = 0;
 	q->flags ^= QUIC_FL_PHASE;
-	q->flags &= ~(uint32_t)QUIC_FL_PHASE_ACKED;
+	q->flags &= ~(uint32_t)(QUIC_FL_PHASE_ACKED | QUIC_FL_PHASE_NEW);
 	return true;
+}
+
+/* The peer has gone on to the next keys with packet <pn>. It may not do so again before we have
+ * answered with those (RFC 9001 6.2): making keys costs more than opening packets.
+ */
+static bool follow_phase(struct quic_conn *q, uint64_t pn)
+{
+	if (q->flags & QUIC_FL_PHASE_NEW && !q->phase.sealed)
+		quic_conn_fail(q, QUIC_KEY_UPDATE_ERROR, 0);
+	else if (!quic_phase_next(q, pn))
+		quic_conn_fail(q, QUIC_INTERNAL_ERROR, 0);
+	else
+		q->flags |= QUIC_FL_PHASE_NEW;
+	return quic_is_open(q);
 }
 
 /* Takes the protection off. <p>: the packet, whose header is read already. False: it is no packet
@@ -392,11 +412,7 @@ static bool open_packet(struct incoming *in, const struct quic_packet *head, uin
 	}
 	if (is_short && !other && q->phase.rx_pn == UINT64_MAX)
 		q->phase.rx_pn = in->pn; /* the client has followed us */
-	if (other && keys == &q->phase.rx_next && !quic_phase_next(q, in->pn)) {
-		quic_conn_fail(q, QUIC_INTERNAL_ERROR, 0);
-		return false;
-	}
-	return true;
+	return !other || keys != &q->phase.rx_next || follow_phase(q, in->pn);
 }
 
 bool quic_conn_is_first(struct quic_conn *q, const struct quic_packet *head, const uint8_t *bytes)
@@ -497,6 +513,13 @@ static bool is_ours(const struct quic_conn *q, const struct quic_packet *head)
 		quic_cid_is(&head->dcid, &q->ids.retry));
 }
 
+/* Clients fill up what brings Initial packets: spoofed ones have their price (RFC 9000 14.1). */
+static bool is_too_small(const struct quic_conn *q, const struct quic_packet *head, size_t datagram)
+{
+	return !(q->flags & QUIC_FL_CLIENT) && head->type == QUIC_PACKET_INITIAL &&
+	       datagram < QUIC_INITIAL_MIN;
+}
+
 /* Packets of servers that have no keys of ours. True: it was one. */
 static bool on_unprotected(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
 			   size_t len)
@@ -522,7 +545,7 @@ static void on_datagram(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_
 			break;
 		if (head.type != QUIC_PACKET_SHORT && head.version != QUIC_VERSION_1)
 			break;
-		if (is_ours(q, &head))
+		if (is_ours(q, &head) && !is_too_small(q, &head, datagram))
 			on_packet(q, &head, bytes, datagram, now_ns);
 		bytes += head.size;
 		len -= head.size;
@@ -531,10 +554,14 @@ static void on_datagram(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_
 
 void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns)
 {
+	bool there = q->flags & QUIC_FL_VALID || addr_eq(&q->path.from, &q->path.peer);
+
 	/* before the handshake is over nobody moves (RFC 9000 9) */
 	if (q->state == QUIC_HANDSHAKE && !addr_eq(&q->path.from, &q->path.peer))
 		return;
-	q->received += len;
+	/* (what comes from elsewhere allows nothing to be sent there) */
+	if (there)
+		q->received += len;
 	if (q->state == QUIC_CLOSING) {
 		/* says it again, to the first, second, fourth... */
 		q->end.received++;

@@ -289,8 +289,10 @@ enum quic_error quic_stream_data(struct quic_stream *s, const struct quic_frame 
 		return e;
 	if (s->flags & QUIC_SFL_STOPPED) {
 		taken(s, s->rx_high - s->rx_taken);
-		if (s->flags & QUIC_SFL_RX_SIZE)
-			s->flags |= QUIC_SFL_RX_END;
+		if (!(s->flags & QUIC_SFL_RX_SIZE))
+			return QUIC_NO_ERROR;
+		s->flags |= QUIC_SFL_RX_END;
+		wake(s, QUIC_EV_READABLE); /* its user may have waited for the end alone */
 		check_end(s);
 		return QUIC_NO_ERROR;
 	}

@@ -19,7 +19,7 @@
 #define ACK_RANGES 24
 /* The most that one range, or the head of a frame, takes. */
 #define RANGE_MAX 16
-#define HEAD_MAX 24
+#define HEAD_MAX 25
 /* Bytes for small challenges, behind a large one. */
 #define PATHS_LEAST 512
 /* Packets that keys of AES-GCM protect (RFC 9001 6.6), and when the next keys are due. */
@@ -515,7 +515,7 @@ static void check_keys(struct quic_conn *q)
 static size_t send_close(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 {
 	struct outgoing o = { .q = q, .now_ns = now_ns };
-	uint8_t *at = bytes, *end = bytes + q->mtu;
+	uint8_t *at = bytes, *end = bytes + quic_allowed(q);
 
 	q->flags &= ~(uint32_t)QUIC_FL_CLOSE_DUE;
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {

@@ -17,6 +17,7 @@
 struct played_client {
 	struct quic_keys keys[QUIC_LEVELS];
 	uint64_t pn[QUIC_LEVELS];
+	bool phase;                    /* of its keys of the level APP */
 };
 
 /* Room for a packet with <len> bytes of frames. */
@@ -121,7 +122,7 @@ static size_t played_packet(struct played_client *c, const struct quic_conn *q, 
 	const struct quic_cid *to = &q->ids.ours;
 	uint8_t mask[5], *at = p, *pn;
 
-	*at++ = types[level];
+	*at++ = (uint8_t)(types[level] | (level == QUIC_LEVEL_APP && c->phase ? 4 : 0));
 	if (level != QUIC_LEVEL_APP) {
 		memcpy(at, "\0\0\0\1", 4);
 		at += 4;

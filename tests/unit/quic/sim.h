@@ -48,12 +48,19 @@ static const struct quic_tls_ops tls = { .recv = play, .leave = leave };
 static void stream_event(struct quic_stream *s, unsigned events)
 {
 	struct block_queue *rx = quic_stream_rx(s);
-	size_t room = quic_stream_room(s), n = rx->len < room ? rx->len : room;
+	size_t room, n;
 
 	if (events & QUIC_EV_ABORT) {
 		quic_stream_leave(s);
 		return;
 	}
+	if (quic_id_is_uni(quic_stream_id(s))) {
+		if (quic_stream_rx_ended(s))
+			quic_stream_leave(s);
+		return;
+	}
+	room = quic_stream_room(s);
+	n = rx->len < room ? rx->len : room;
 	if (n && quic_stream_send(s, rx, n))
 		quic_stream_taken(s, n);
 	if (rx->len || !quic_stream_rx_ended(s))

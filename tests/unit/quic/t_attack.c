@@ -76,6 +76,37 @@ static void test_ack_ranges(void)
 	finish(s);
 }
 
+/* A packet full of ACKs that bring nothing: the walks over what is under way are few. */
+static void test_ack_flood(void)
+{
+	struct sim *s = begin(0, QUIC_CC_NONE);
+	struct quic_space *space = &s->q->spaces[QUIC_LEVEL_APP];
+	uint64_t first, last;
+	uint8_t *at = frames;
+
+	put_upload(s);
+	run(s, 60);
+	s->silent = true;
+	run(s, DELAY_MS + 2);
+	first = list_first(&space->sent, struct quic_sent, link)->pn;
+	last = space->next_pn - 1;
+	ok(last > first + 10, "packets %llu to %llu are in flight", (unsigned long long)first,
+	   (unsigned long long)last);
+	for (uint64_t pn = first; pn <= last && pn < first + 10; pn++) {
+		*at++ = QUIC_FT_ACK;
+		at = quic_put_varint(at, pn);
+		memset(at, 0, 3);
+		at += 3;
+	}
+	s->silent = false;
+	say(s, at);
+	s->silent = true;
+	run(s, DELAY_MS + 1);
+	is_int(error_of(s), QUIC_NO_ERROR, "ten ACKs in a packet are no fault");
+	is_int(space->largest_acked, first + 3, "but only some of them are looked at");
+	finish(s);
+}
+
 /* --- holes ------------------------------------------------------------------------------------ */
 
 static uint8_t *put_byte(uint8_t *at, uint64_t id, uint64_t offset)
@@ -238,6 +269,35 @@ static void test_challenges(void)
 	finish(s);
 }
 
+/* A client that updates its keys with each packet: new ones cost more than the packet. */
+static void test_key_updates(unsigned pause_ms, uint64_t code, const char *what)
+{
+	struct sim *s = begin(0, QUIC_CC_CUBIC);
+	struct quic_keys next, *keys = &s->sends.keys[QUIC_LEVEL_APP];
+	uint8_t *at = frames;
+
+	*at++ = QUIC_FT_PING;
+	while (at < frames + 10)
+		*at++ = QUIC_FT_PADDING;
+	run(s, 100);
+	s->silent = true; /* (this client cannot read what comes with other keys) */
+	for (unsigned n = 0; n < 3; n++) {
+		if (!quic_keys_next(&next, keys))
+			return;
+		next.hp = keys->hp;
+		keys->hp = NULL;
+		quic_keys_free(keys);
+		*keys = next;
+		s->sends.phase = !s->sends.phase;
+		say(s, at);
+		if (pause_ms)
+			run(s, pause_ms);
+	}
+	run(s, 2 * DELAY_MS);
+	is_int(error_of(s), code, "%s", what);
+	finish(s);
+}
+
 /* --- addresses -------------------------------------------------------------------------------- */
 
 /* A client that has asked for much says that it is elsewhere: there nobody answers. */
@@ -282,6 +342,79 @@ static void test_amplification(unsigned size)
 	finish(s);
 }
 
+/* While a new address is on trial, what comes from others does not let more go there. */
+static void test_other_addresses(void)
+{
+	struct sim *s = begin(0, QUIC_CC_CUBIC);
+	uint8_t *at = frames, room[PLAYED_ROOM(64)], noise[1000] = { 0x41 };
+	size_t n;
+
+	run(s, 100);
+	s->silent = true;
+	while (s->flying)
+		free(s->net[--s->flying]);
+	*at++ = QUIC_FT_PING;
+	memset(at, 0, 10);
+	n = played_packet(&s->sends, s->q, QUIC_LEVEL_APP, frames, 11, room);
+	s->q->path.from = addr_from_v4("\x0a\0\0\1", 4433);
+	quic_conn_recv(s->q, room, n, s->now_ms * MS);
+	ok(s->q->flags & QUIC_FL_MOVED, "a client at another address");
+	is_int(s->q->received, n, "may be sent thrice what came from there");
+	memcpy(noise + 1, s->q->ids.ours.bytes, QUIC_OUR_CID_LEN);
+	s->q->path.from = addr_from_v4("\x0a\0\0\2", 4433);
+	quic_conn_recv(s->q, noise, sizeof(noise), s->now_ms * MS);
+	is_int(s->q->received, n, "noise from a third one does not change that");
+	finish(s);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* A client that makes round trips long, has much under way and then breaks a rule. */
+static void test_end(void)
+{
+	struct sim *s = begin(0, QUIC_CC_NONE);
+	struct quic_space *space = &s->q->spaces[QUIC_LEVEL_APP];
+	uint8_t *at = put_byte(frames, 1, 0);
+	uint64_t end_ms;
+
+	s->q->params.ack_delay_ms = 16383;
+	put_upload(s);
+	run(s, 60);
+	ok(!list_is_empty(&space->sent), "something is under way");
+	say(s, at);
+	s->silent = true;
+	run(s, DELAY_MS + 2);
+	ok(!played_freed && s->q->state == QUIC_CLOSING, "a fault ends the connection");
+	ok(list_is_empty(&space->sent) && !space->rx.aead && !space->received.list,
+	   "what was under way is not kept");
+	is_int(s->q->in_flight, 0, "nor counted");
+	end_ms = s->now_ms;
+	run(s, 60000);
+	ok(played_freed && s->now_ms - end_ms < 6000, "it is gone after %llu ms",
+	   (unsigned long long)(s->now_ms - end_ms));
+	finish(s);
+}
+
+/* The end of a stream that nobody wants: its user is told, or it would stay for ever. */
+static void test_end_of_stopped(void)
+{
+	struct sim *s = begin(0, QUIC_CC_CUBIC);
+	struct tree_node *n;
+	uint8_t *at = frames;
+
+	say(s, put_byte(at, 2, 0));
+	run(s, 2 * DELAY_MS);
+	n = tree_first(&s->q->streams.all);
+	ok(n, "a stream is there, and is stopped");
+	quic_stream_stop(list_entry(n, struct quic_stream, node), 1);
+	at = put_byte(frames, 2, 1);
+	frames[0] |= QUIC_STREAM_FIN;
+	say(s, at);
+	run(s, 2 * DELAY_MS);
+	ok(!tree_first(&s->q->streams.all), "its end comes: it is gone");
+	finish(s);
+}
+
 /* --- first packets ---------------------------------------------------------------------------- */
 
 /* Anybody can make the keys of Initial packets; but not everybody does. */
@@ -301,18 +434,44 @@ static void test_first(void)
 	quic_conn_free(q);
 }
 
+/* Initial packets of a connection that has begun have their price, too (RFC 9000 14.1). */
+static void test_small_first(void)
+{
+	struct quic_listener l = { .tunes = &tunes };
+	uint8_t p[PLAYED_ROOM(sizeof(played_hello))];
+	struct played_client c;
+	struct quic_conn *q = played_begin(&l, &tls, &c, MS);
+	size_t n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, 1000, p);
+
+	quic_conn_recv(q, p, n, MS);
+	ok(!q->spaces[QUIC_LEVEL_INITIAL].received.count, "a small datagram is not looked at");
+	n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello), p);
+	quic_conn_recv(q, p, n, MS);
+	ok(q->spaces[QUIC_LEVEL_INITIAL].received.count, "one of the right size is");
+	q->conn = NULL;
+	quic_conn_free(q);
+	played_end(&c);
+}
+
 int main(void)
 {
 	if (!sim_init())
 		return 1;
 	test_ack_ranges();
+	test_ack_flood();
 	test_stream_holes();
 	test_limits();
 	test_ids();
 	test_resets();
 	test_challenges();
+	test_key_updates(0, QUIC_KEY_UPDATE_ERROR, "updates of keys in each packet");
+	test_key_updates(100, QUIC_NO_ERROR, "updates of keys that we have followed");
 	test_amplification(1);
 	test_amplification(1000);
+	test_other_addresses();
+	test_end();
+	test_end_of_stopped();
 	test_first();
+	test_small_first();
 	return done_testing();
 }
