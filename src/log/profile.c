@@ -4,7 +4,16 @@
 #include "base/bug.h"
 #include "log_priv.h"
 
-struct slot log_profile_slot = { .of = SLOT_CONFIG, .size = sizeof(struct log_profiles) };
+/* Of a configuration that was not checked. */
+static void forget(void *data)
+{
+	for (struct log_profile_wanted *w = ((struct log_profiles *)data)->wanted; w; w = w->next)
+		log_target_drop(w->target);
+}
+
+struct slot log_profile_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct log_profiles), .fini = forget,
+};
 
 static const struct { const char *word, *origin; } steps[LOG_STEPS] = {
 #define X(name, word, origin) [LOG_STEP_##name] = { word, origin },
