@@ -318,6 +318,11 @@ bool proxy_figures_of_front(struct proxy *px);
  */
 struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 			struct proxy *defaults);
+/* Lets go of what it holds outside its generation's memory: its servers, listeners' states, slots,
+ * counts. For one that was not linked: its owner calls it once, when the generation ends. Thread 0,
+ * or where the generation was read.
+ */
+void proxy_close(struct proxy *px);
 /* Makes it known: found by name, and closed with its generation. */
 void proxy_link(struct proxy *px);
 

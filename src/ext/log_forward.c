@@ -63,14 +63,10 @@ static void input_close(struct log_input *in)
 
 static void forwards_fini(void *data)
 {
-	struct bind_conf *b;
-
 	for (struct log_forward *f = *(struct log_forward **)data; f; f = f->next) {
 		for (struct log_input *in = f->inputs; in; in = in->next)
 			input_close(in);
-		list_for_each(b, &f->proxy->binds, link)
-			slot_area_fini(SLOT_BIND, bind_slots(b));
-		slot_area_fini(SLOT_PROXY, proxy_slots(f->proxy));
+		proxy_close(f->proxy);
 	}
 }
 

@@ -27,7 +27,7 @@ static bool proxies_init(void *data)
 	return true;
 }
 
-static void proxy_close(struct proxy *px)
+void proxy_close(struct proxy *px)
 {
 	struct server *srv;
 	struct bind_conf *b;

@@ -32,13 +32,9 @@ struct rings {
 
 static void rings_fini(void *data)
 {
-	struct server *srv;
-
 	for (struct ring_conf *r = ((struct rings *)data)->first; r; r = r->next) {
 		ring_drop(&r->ring);
-		list_for_each(srv, &r->proxy->servers, link)
-			server_close(srv);
-		slot_area_fini(SLOT_PROXY, proxy_slots(r->proxy));
+		proxy_close(r->proxy);
 	}
 }
 

@@ -6,16 +6,9 @@
 
 static void sections_fini(void *data)
 {
-	struct server *srv;
-	struct bind_conf *b;
-
 	for (struct peers_conf *c = ((struct peers_config *)data)->first; c; c = c->next) {
 		peers_listen_close(c);
-		list_for_each(srv, &c->proxy->servers, link)
-			server_close(srv);
-		list_for_each(b, &c->proxy->binds, link)
-			slot_area_fini(SLOT_BIND, bind_slots(b));
-		slot_area_fini(SLOT_PROXY, proxy_slots(c->proxy));
+		proxy_close(c->proxy);
 	}
 }
 
