@@ -89,6 +89,8 @@ def test_environment(flavour, logs):
     """The environment of a tested program: sanitizer reports go to files starting with <logs>, so that a
     program whose exit status nobody looks at cannot hide one."""
     env = dict(os.environ)
+    if flavour in ("address", "thread"):
+        env.setdefault("TEST_PATIENCE", "60")  # these programs are slow
     common = "exitcode=99:log_path=%s:handle_abort=1" % logs
     if flavour in ("address", "fuzz"):
         env["ASAN_OPTIONS"] = common + ":detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"

@@ -14,7 +14,11 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define STUCK_MS 10000 /* a turn that is long enough to be noticed takes ten times as long there */
+#else
 #define STUCK_MS 1000
+#endif
 #define FRAMES_MAX 32
 
 static unsigned warning_ms = 100;

@@ -26,7 +26,7 @@ import traceback
 
 import lib_quiet
 
-PATIENCE = 10.0
+PATIENCE = float(os.environ.get("TEST_PATIENCE", 10))  # seconds until what a test waits for counts as missing
 # what tests compare with, where they can: the release that this program is a drop-in for
 REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
