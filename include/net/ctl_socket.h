@@ -30,8 +30,12 @@ void ctl_socket_set_exposing(struct ctl_socket *s);
  * for the listening sockets. Takes over <fd>.
  */
 void ctl_connection_new(int fd, enum ctl_level level);
-/* Its listening descriptor, borrowed; -1: closed. */
+/* Its listening descriptor, borrowed; -1: closed. On a thread of the loops: it stays open until
+ * this turn ends.
+ */
 int ctl_socket_fd(const struct ctl_socket *s);
+/* A copy of it, the caller's; -1: closed, or no descriptor is left. From any thread. */
+int ctl_socket_dup(const struct ctl_socket *s);
 /* Begins to accept on the calling thread. */
 void ctl_socket_start_thread(struct ctl_socket *s);
 /* Stops accepting for a while / again; from any thread. */

@@ -34,6 +34,19 @@ static bool is_same_socket(const struct listener_conf *l, const struct listener_
 	return socket_settings_are_equal(&a, &b);
 }
 
+/* One knows less of it; the last one frees it. Under the lock. */
+static void opened_drop(struct opened **po)
+{
+	struct opened *o = *po;
+
+	*po = NULL;
+	if (!o || --o->refs)
+		return;
+	if (o->donor && !--o->donor->refs)
+		free(o->donor); /* it is published: it has none itself */
+	free(o);
+}
+
 /* The sockets of <prev>, not chosen yet, that <l> would open; NULL: none. */
 static struct opened *find_donor(const struct listener_conf *l, const struct config *prev)
 {
@@ -85,19 +98,34 @@ void listen_close_sockets(struct listener_conf *l)
 			listen_release_port(listener_fd(o->sockets[i]));
 		listener_close(&o->sockets[i]);
 	}
-	free(o);
-	l->opened = NULL;
+	opened_drop((struct opened **)&l->opened);
 }
 
-/* All sockets of the address or none, so that it may be tried again. */
-static bool open_whole(struct listener_conf *l, struct opened *donor, struct diag_list *diags)
+/* All sockets of the address or none, so that it may be tried again. In the background of a reload
+ * (<prev>), while threads may close what is shared.
+ */
+static bool open_whole(struct listener_conf *l, const struct config *prev, struct diag_list *diags)
 {
-	if (listen_open_one(l, donor, diags)) {
+	struct opened *donor = NULL;
+	bool good;
+
+	if (prev) {
+		listen_opened_lock();
+		donor = find_donor(l, prev);
 		if (donor)
-			donor->chosen = true;
-		return true;
+			donor->refs++;
+		listen_opened_unlock();
 	}
+	good = listen_open_one(l, donor, diags);
+	if (good && donor)
+		donor->chosen = true;
+	if (good)
+		return true;
+	listen_opened_lock();
+	if (!l->opened)
+		opened_drop(&donor);
 	listen_close_sockets(l);
+	listen_opened_unlock();
 	return false;
 }
 
@@ -118,8 +146,7 @@ bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link)
 				ok = (l->opened || l->reverse ||
-				      open_whole(l, prev ? find_donor(l, prev) : NULL, diags)) &&
-				     ok;
+				      open_whole(l, prev, diags)) && ok;
 	}
 	return ok;
 }
@@ -160,7 +187,7 @@ static bool inherit_one(struct listener_conf *l)
 		for (unsigned i = 0; i < o->lent && o->backlog != o->donor->backlog; i++)
 			listen(listener_fd(o->sockets[i]), o->backlog);
 		o->donor->lent = o->lent;
-		o->donor = NULL;
+		opened_drop(&o->donor);
 		o->lent = 0;
 	}
 	if (listen_is_held(l->bind->proxy))
@@ -182,8 +209,7 @@ static bool leave_one(struct listener_conf *l)
 	/* shared ones too: the kernel may have told us, and nobody else, of a client */
 	for (unsigned i = 0; o && i < o->count; i++)
 		listener_drain(&o->sockets[i]);
-	free(o);
-	l->opened = NULL;
+	opened_drop((struct opened **)&l->opened);
 	return true;
 }
 

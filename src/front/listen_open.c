@@ -242,6 +242,19 @@ bool listen_report(struct diag_list *diags, const struct listener_conf *l, const
 	return false;
 }
 
+/* Has the donor this socket still? Then <fd> is a copy of it, or -1. */
+static bool is_shared(const struct opened *donor, unsigned shard, int *fd)
+{
+	bool has;
+
+	listen_opened_lock();
+	has = shard < donor->count && donor->sockets[shard];
+	if (has)
+		*fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);
+	listen_opened_unlock();
+	return has;
+}
+
 /* A socket for <l>: another process's, one that the generation before listens on, or a new one. */
 static int open_socket(struct listener_conf *l, const struct socket_settings *set, unsigned shard,
 		       char *error, size_t size)
@@ -255,10 +268,9 @@ static int open_socket(struct listener_conf *l, const struct socket_settings *se
 			socket_save_syn(fd, set->save_syn);
 		return fd;
 	}
-	if (!donor || shard >= donor->count || o->lent != shard)
+	if (!donor || o->lent != shard || !is_shared(donor, shard, &fd))
 		return (l->is_quic ? socket_datagram : socket_listen)(
 			&l->address, l->address_len, set, error, size);
-	fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		snprintf(error, size, "cannot share listening socket (%s)", strerror(errno));
 	else
@@ -289,6 +301,7 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 	if (!o)
 		return listen_report(diags, l, "out of memory");
 	l->opened = o;
+	o->refs = 1;
 	o->donor = donor;
 	listen_settings(l->bind, &set);
 	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;

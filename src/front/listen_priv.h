@@ -26,7 +26,8 @@ struct socket_settings;
 struct opened {
 	int backlog;
 	unsigned count;
-	struct opened *donor;   /* of the generation before: shares the first <lent> sockets */
+	unsigned refs;          /* its line, and the one of the next generation that shares */
+	struct opened *donor;   /* of the generation before, counted: shares the first <lent> */
 	unsigned lent;          /* shared with another generation: the port must not be released */
 	bool chosen;            /* has an heir in the generation that is being made */
 	struct listener *sockets[];
@@ -53,7 +54,8 @@ void listen_set_datagrams(listen_datagrams_fn *fn);
 
 /* What the sockets of a line are made with; texts are borrowed. */
 void listen_settings(const struct bind_conf *b, struct socket_settings *set);
-/* Opens the sockets of <l>, sharing those of <donor> (or NULL). False: reported; some may be open.
+/* Opens the sockets of <l>, sharing those of <donor> (or NULL), whose count it takes over with
+ * l->opened. False: reported; some may be open.
  */
 bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags);
 /* Which of the sockets of <l>, of <count>, is that of the calling thread? */
@@ -66,6 +68,13 @@ void listen_start_reverse(struct listener_conf *l);
 
 /* --- listen_state.c */
 
+/* Sockets are closed by one thread while others may want to resume or to share them: all that
+ * reaches for listener_conf.opened after the start holds this lock. Nothing else is waited for
+ * under it; none of it is done for each connection.
+ */
+void listen_opened_lock(void);
+void listen_opened_unlock(void);
+
 typedef bool listen_each_fn(struct listener_conf *l);
 /* Calls <fn> for all addresses of a frontend, or of all frontends, under the lock of what is open;
  * false when it failed for one.
@@ -76,7 +85,9 @@ bool listen_pause_one(struct listener_conf *l);
 
 /* --- listen_generation.c */
 
-/* Closes the sockets of <l>: the port immediately, descriptors when every thread has left them. */
+/* Closes the sockets of <l>: the port immediately, descriptors when every thread has left them.
+ * Under the lock of what is open.
+ */
 void listen_close_sockets(struct listener_conf *l);
 /* Can the port be released while the socket is kept? An inherited socket is shared with others. */
 bool listen_can_release(const struct listener_conf *l);

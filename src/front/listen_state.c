@@ -12,15 +12,12 @@
 
 static unsigned opened_guard; /* lock of listener_conf.opened */
 
-/* Sockets are closed by one thread while others may want to resume them: all that reaches for them
- * after the start takes this lock. None of it is done for each connection.
- */
-static void listen_opened_lock(void)
+void listen_opened_lock(void)
 {
 	lock_take(&opened_guard);
 }
 
-static void listen_opened_unlock(void)
+void listen_opened_unlock(void)
 {
 	lock_drop(&opened_guard);
 }

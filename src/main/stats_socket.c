@@ -173,8 +173,8 @@ static void fill_settings(const struct stats_socket *s, struct socket_settings *
 	};
 }
 
-/* The descriptor that <prev> listens on in the same way, borrowed; -1: none. */
-static int find_descriptor(const struct stats_socket *s, const struct config *prev)
+/* A copy of the descriptor that <prev> listens on in the same way; -1: none. */
+static int share_descriptor(const struct stats_socket *s, const struct config *prev)
 {
 	struct socket_settings mine, its;
 	struct stats_socket *was;
@@ -188,7 +188,7 @@ static int find_descriptor(const struct stats_socket *s, const struct config *pr
 		    a->address_len == b->address_len &&
 		    memcmp(&a->address, &b->address, a->address_len) == 0 &&
 		    socket_settings_are_equal(&mine, &its))
-			return ctl_socket_fd(was->opened);
+			return ctl_socket_dup(was->opened);
 	}
 	return -1;
 }
@@ -199,10 +199,11 @@ static int open_descriptor(const struct stats_socket *s, const struct config *pr
 	int fd = s->address->inherited_fd;
 	struct socket_settings set;
 
-	if (fd < 0 && prev)
-		fd = find_descriptor(s, prev);
 	if (fd >= 0)
 		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	fd = prev ? share_descriptor(s, prev) : -1;
+	if (fd >= 0)
+		return fd;
 	fill_settings(s, &set);
 	return socket_listen(&s->address->address, s->address->address_len, &set, error, size);
 }

@@ -389,49 +389,77 @@ struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity)
 	return s;
 }
 
+/* NULL: closed. It stays until this thread's turn ends. */
+static struct listener *listener_of(const struct ctl_socket *s)
+{
+	struct listener *l;
+
+	sockets_lock();
+	l = s->listener;
+	sockets_unlock();
+	return l;
+}
+
 int ctl_socket_fd(const struct ctl_socket *s)
 {
-	return s->listener ? listener_fd(s->listener) : -1;
+	struct listener *l = listener_of(s);
+
+	return l ? listener_fd(l) : -1;
+}
+
+int ctl_socket_dup(const struct ctl_socket *s)
+{
+	int fd;
+
+	sockets_lock();
+	fd = s->listener ? fcntl(listener_fd(s->listener), F_DUPFD_CLOEXEC, 0) : -1;
+	sockets_unlock();
+	return fd;
 }
 
 void ctl_socket_start_thread(struct ctl_socket *s)
 {
-	if (s->listener)
-		listener_start_thread(s->listener);
+	struct listener *l = listener_of(s);
+
+	if (l)
+		listener_start_thread(l);
 }
 
 void ctl_socket_pause(struct ctl_socket *s, bool on)
 {
-	if (!s->listener)
-		return;
-	if (on)
-		listener_pause(s->listener);
-	else
-		listener_resume(s->listener);
+	struct listener *l = listener_of(s);
+
+	if (l && on)
+		listener_pause(l);
+	else if (l)
+		listener_resume(l);
 }
 
 void ctl_socket_look_again(struct ctl_socket *s)
 {
-	if (s->listener)
-		listener_look_again(s->listener);
+	struct listener *l = listener_of(s);
+
+	if (l)
+		listener_look_again(l);
 }
 
 void ctl_socket_close(struct ctl_socket *s, bool drain)
 {
 	struct ctl_socket **at;
+	struct listener *l;
 
-	if (!s->listener)
-		return;
 	sockets_lock();
 	for (at = &all.sockets; *at && *at != s; at = &(*at)->next)
 		;
 	if (*at)
 		*at = s->next;
+	l = s->listener;
+	s->listener = NULL;
 	sockets_unlock();
 	if (drain)
-		listener_drain(&s->listener);
+		listener_drain(&l);
 	else
-		listener_close(&s->listener);
+		listener_close(&l);
 }
 
 void ctl_socket_free(struct ctl_socket **ps)

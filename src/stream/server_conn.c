@@ -350,8 +350,9 @@ static void idle_list_follow(struct idle_list *l)
 	struct idle_list *to = heir ? idle_list_get(heir, true) : NULL;
 
 	if (to) {
-		to->peak = l->peak > to->peak ? l->peak : to->peak;
-		to->peak_before = l->peak_before;
+		__atomic_store_n(&to->peak, l->peak > to->peak ? l->peak : to->peak,
+				 __ATOMIC_RELAXED);
+		__atomic_store_n(&to->peak_before, l->peak_before, __ATOMIC_RELAXED);
 	}
 	while (!list_is_empty(&l->conns)) {
 		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
