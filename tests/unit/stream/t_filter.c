@@ -2,22 +2,8 @@
 /* Filters: fake ones that wait, hold, change and answer, on the way of streams between a client
  * made of a few functions and a service.
  */
-#include <stdlib.h>
-#include <string.h>
-#include "base/clock.h"
 #include "base/strbuf.h"
-#include "core/pool.h"
-#include "expr/modules.h"
-#include "http/error_page.h"
-#include "log/log.h"
-#include "proxy/bind.h"
-#include "proxy/modules.h"
-#include "stream/service.h"
-#include "account_priv.h"
-#include "filter/filter_priv.h"
-#include "session_priv.h"
-#include "stream_conf_priv.h"
-#include "../../../src/core/worker_priv.h"
+#include "scene.h"
 #include "tap.h"
 
 /* --- fake filters ------------------------------------------------------------------------------
@@ -216,149 +202,19 @@ static const struct service_kind services[] = {
 	{ 0 }
 };
 
-static const struct module mod_fake = { .name = "fake", .filters = kinds, .services = services };
+const struct module mod_fake = { .name = "fake", .filters = kinds, .services = services };
 
-/* --- a client --------------------------------------------------------------------------------- */
-
-static struct {
-	char got[8192];        /* what it was sent behind the head */
-	unsigned status, heads;
-	bool whole, left;
-	unsigned resumed;
-	enum http_body body;
-	uint64_t length;
-} client;
-
-static void client_send(struct endpoint *ep)
-{
-	size_t at = strlen(client.got);
-
-	if (ep->flags & EP_TX_HEAD) {
-		client.heads++;
-		client.status = ep->tx_head->status;
-		client.body = ep->tx_head->body;
-		client.length = ep->tx_head->content_length;
-		ep->flags &= ~EP_TX_HEAD;
-	}
-	at += block_queue_peek(&ep->tx, 0, client.got + at, sizeof(client.got) - at - 1);
-	client.got[at] = '\0';
-	block_queue_clear(&ep->tx);
-	if (ep->flags & EP_TX_END) {
-		ep->flags |= EP_TX_DONE;
-		client.whole = true;
-	}
-}
-
-static void client_resume(struct endpoint *ep)
-{
-	client.resumed++;
-}
-
-static void client_detach(struct endpoint *ep)
-{
-	client.left = true;
-	ep->ops = NULL;
-}
-
-static struct conn *client_conn(struct endpoint *ep)
-{
-	return NULL;
-}
-
-static const struct endpoint_ops client_ops = {
-	.name = "fake", .send = client_send, .resume = client_resume, .detach = client_detach,
-	.conn = client_conn,
-};
-
-/* --- a configuration, a session, a stream ----------------------------------------------------- */
-
-extern const struct module mod_stream, mod_stream_log, mod_stream_unique_id, mod_http_conf,
-	mod_sniff, mod_upgrade, mod_persist;
-
-static const struct module *const modules[] = {
-	&mod_conf, EXPR_MODULE_LIST &mod_http_error_page, &mod_proxy, &mod_proxy_options, &mod_bind,
-	&mod_server, &mod_balance, &mod_direct, &mod_rule, &mod_capture, &mod_http_conf,
-	&mod_sniff, &mod_upgrade, &mod_persist, &mod_log, &mod_stream_log, &mod_stream_unique_id,
-	&mod_filter, &mod_stream, &mod_fake, NULL
-};
-
-static struct diag_list diags;
-static struct config *cfg;
-static struct session session;
-static struct stream *stream;
-
-static void load(const char *lines)
-{
-	char text[1024];
-
-	if (cfg)
-		config_drop(&cfg);
-	cfg = config_new();
-	snprintf(text, sizeof(text), "defaults\n mode http\n timeout client 1s\n"
-		 " timeout server 1s\n timeout connect 1s\nfrontend f\n bind 127.0.0.1:1\n"
-		 "%s\n", lines);
-	if (!conf_read_text(cfg, "t.cfg", slice_of(text), &diags) || !conf_check(cfg, &diags)) {
-		diag_print(&diags, DIAG_WARNING, stderr);
-		abort();
-	}
-	proxies_set_process_maxconn(cfg, 100);
-	stream_fill_settings(cfg);
-}
-
-static void session_begin(void)
-{
-	struct proxy *fe = proxy_find(cfg, "f", PROXY_FE);
-	struct bind_conf *b = list_first(&fe->binds, struct bind_conf, link);
-
-	memset(&session, 0, sizeof(session));
-	session.fe = fe;
-	session.listener = list_first(&b->listeners, struct listener_conf, link);
-}
-
-/* A request whose head is there; <end>: there is no body behind what is given next. */
+/* A request whose head is there. */
 static void begin(const char *lines)
 {
 	trail[0] = asked[0] = '\0';
-	memset(&client, 0, sizeof(client));
 	memset(portion, 0xff, sizeof(portion));
 	memset(doubles, 0, sizeof(doubles));
 	order_count = part_count = part_at = timeouts = 0;
 	is_blind = sets_length = refuses = false;
 	call = NULL;
-	load(lines);
-	session_begin();
-	stream = stream_new(&session, true);
-	stream->front.ops = &client_ops;
-	stream->front.flags = EP_RX_HEAD;
-	stream->req.method = HTTP_METH_POST;
-	stream->req.method_text = SLICE("POST");
-	stream->req.uri = SLICE("/");
-	stream->req.version_text = SLICE("HTTP/1.1");
-	stream->req.version = 11;
-	stream->req.body = HTTP_BODY_CHUNKED;
-}
-
-static bool is_over(void)
-{
-	return client.left;
-}
-
-static void run(void)
-{
-	if (!is_over())
-		stream_run(stream);
-}
-
-/* More of the request's body; NULL: that was all. */
-static void give(const char *bytes)
-{
-	if (is_over())
-		return;
-	if (bytes)
-		block_queue_add_copy(&stream->front.rx, slice_of(bytes));
-	else
-		stream->front.flags |= EP_RX_END;
-	run();
+	scene_load(lines);
+	scene_stream();
 }
 
 /* One end of a turn of the loop. */
@@ -701,27 +557,9 @@ static void test_none(void)
 	finish();
 }
 
-/* --- start ------------------------------------------------------------------------------------ */
-
-static void start(void)
-{
-	clock_refresh();
-	diag_list_init(&diags);
-	for (unsigned i = 0; modules[i]; i++)
-		for (struct slot *const *s = modules[i]->slots; s && *s; s++)
-			slot_register(*s);
-	if (!conf_register(modules) || !expr_register(modules) || !rules_register(modules) ||
-	    !services_register(modules) || !filters_register(modules))
-		abort();
-	stream_set_stages(stream_stages, filter_stages, filters_instead);
-	list_init(&stream_list_of_thread);
-	if (!stream_init() || !stream_account_init())
-		abort();
-}
-
 int main(void)
 {
-	start();
+	scene_init();
 	test_order();
 	test_one_byte_at_a_time();
 	test_waits();
