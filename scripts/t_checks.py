@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of check-format, check-size, check-layers, check-rot, check-headers, check-docs, check-guides, check-commits,
-make-file-tables, make-differences, check-findings, check-manual and run-tap: each is shown a small tree with one fault, and has
-to find it, and a tree without fault, and has to be silent. Prints TAP."""
+"""Tests of the checks of lint and of run-tap: each is shown a small tree with one fault, and has to find it, and a tree
+without fault, and has to be silent. Each check that lint runs must have one. Prints TAP."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +23,7 @@ GOOD = {
     "src/codec/high.c": GPL + '#include "base/low.h"\n#include "codec/high.h"\n' + BODY % ("high", "", "low()"),
 }
 results = []
+tested = []  # (script, what it had to say)
 
 
 def files(changes):
@@ -45,6 +46,8 @@ def write(top, tree):
         os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
         with open(os.path.join(top, path), "w") as f:
             f.write(text)
+        if text.startswith("#!"):
+            os.chmod(os.path.join(top, path), 0o755)
 
 
 def run(script, changes, *args):
@@ -65,6 +68,7 @@ def run(script, changes, *args):
 def expect(name, script, changes, said, *args):
     """The script finds the fault and names it by <said>; with "" it finds nothing."""
     text, status = run(script, changes, *args)
+    tested.append((script, said))
     good = (status != 0 and said in text) if said else status == 0
     results.append(good)
     print("%sok %d - %s: %s" % ("" if good else "not ", len(results), script, name))
@@ -180,6 +184,76 @@ def rot_tests():
           "src/codec/main.c": user["src/codec/main.c"].replace("high()", "high() + low_too()")})
     said("a waiver", "", {**declared("#define MOST 3"), "scripts/waivers.txt": "rot MO* a reason\n"})
     said("a waiver for nothing", "nothing needs any more: rot MO*", {"scripts/waivers.txt": "rot MO* a reason\n"})
+
+
+def setting_tests():
+    """A tree that has all that check-settings looks for: structs of one member, lists of one bit, all of it read."""
+    rule = "check-settings"
+    with open(os.path.join(HERE, rule)) as f:
+        known = {}
+        exec(compile(f.read().split("def members")[0], rule, "exec"), known)  # its tables
+    tree, user = {path: GPL for path in known["APPLIED"]}, []
+    for header, structs in known["STRUCTS"].items():
+        tree[header] = LGPL + "".join("struct %s {\n\tint %s_a;\n};\n" % (s, s) for s in structs)
+        user += ["x->%s_a" % s for s in structs]
+    for header, tables in known["BITS"].items():
+        tree[header] += "".join("#define %s(X) \\\n\tX(ONE, 0)\n" % t for t in tables)
+        user += [prefix + "ONE" for prefix in tables.values()]
+    reader, waived = "src/proxy/user.c", "scripts/waivers.txt"
+
+    def code(without=""):
+        return {reader: GPL + "int user(void)\n{\n\treturn %s;\n}\n" % " + ".join(u for u in user if u != without)}
+    good = {**tree, **code()}
+    expect("all is read", rule, good, "")
+    expect("a member that nobody reads", rule, {**good, **code("x->server_a")}, "struct server: nobody reads server_a")
+    expect("a member that is set only", rule,
+           {**good, **code("x->server_a"), "src/proxy/set.c": GPL + "x->server_a = 1;\n"}, "nobody reads server_a")
+    expect("a member that the configuration's file alone reads", rule,
+           {**good, **code("x->server_a"), "src/proxy/server_conf.c": GPL + "y = x->server_a;\n"}, "nobody reads server_a")
+    expect("a member that is handed over", rule,
+           {**good, **code("x->tls_global_a"), "src/tls/tls_conf.c": GPL + "apply(x->tls_global_a);\n"}, "")
+    expect("a member in a comment", rule,
+           {**good, **code("x->server_a"), "src/proxy/said.c": GPL + "/* x->server_a */\n"}, "nobody reads server_a")
+    expect("a bit that nobody reads", rule, {**good, **code("BIND_ONE")}, "nobody reads BIND_ONE")
+    expect("a waived one", rule, {**good, **code("BIND_ONE"), waived: "settings BIND_ONE a reason\n"}, "")
+    expect("a struct that went", rule, {**good, "include/proxy/server.h": LGPL}, "no struct server")
+    expect("a list that went", rule, {**good, "include/proxy/bind.h": good["include/proxy/bind.h"].replace("BIND_OPTIONS", "B")},
+           "no table BIND_OPTIONS")
+
+
+# what stands for the program: it prints the tables of -dK
+PROGRAM = """#!/bin/sh
+case "$*" in
+*-dKsmp*) echo "# fetches"; echo "  [ YN.] alpha.one : x" ;;
+*-dKcnv*) echo "  beta(<n>)" ;;
+*-dKacl*) echo "  gamma" ;;
+esac
+exit 2
+"""
+
+
+def vocabulary_tests():
+    rule, test = "check-vocabulary", "reg-tests/x/a.vtc"
+    good = {"program": PROGRAM, test: "# alpha.one, beta(3) and gamma\n"}
+
+    def said(name, text, changes):
+        expect(name, rule, {**good, **changes}, text, "--program", "./program")
+    said("each word has a test", "", {})
+    said("a fetch without a test", "sample fetch alpha.one: no test names it", {test: "# alpha, beta, gamma\n"})
+    said("a converter without a test", "converter beta: no test names it", {test: "# alpha.one betas gamma\n"})
+    said("an ACL without a test", "ACL keyword gamma: no test names it", {test: "# alpha.one beta\n"})
+    said("a word of the code", "gamma: no test", {test: "# alpha.one beta\n", "src/base/low.c": GPL + "/* gamma */\n"})
+    said("a program without tables", "has no table smp", {"program": "#!/bin/sh\n"})
+
+
+def lint_tests():
+    """Is each check that lint runs shown a fault here? cppcheck is not ours, check-tables needs the program."""
+    with open(os.path.join(HERE, "lint")) as f:
+        run_by_lint = set(re.findall(r'"scripts/([\w-]+)"', f.read())) - {"make-keyword-tables"}
+    missing = sorted(run_by_lint - {rule for rule, said in tested if said})
+    results.append(not missing)
+    print("%sok %d - lint: each of its %d checks is shown a fault%s"
+          % ("" if not missing else "not ", len(results), len(run_by_lint), "".join(", but " + m for m in missing)))
 
 
 def guide_tests():
@@ -340,6 +414,8 @@ size_tests()
 if shutil.which("nm"):
     layer_tests()
     rot_tests()
+setting_tests()
+vocabulary_tests()
 header_tests()
 doc_tests()
 file_tests()
@@ -349,5 +425,6 @@ difference_tests()
 finding_tests()
 manual_tests()
 tap_tests()
+lint_tests()
 print("1..%d" % len(results))
 sys.exit(0 if all(results) else 1)
