@@ -181,10 +181,11 @@ void table_parts_set_limits(struct table_state *st, const struct table_limits *l
 bool table_parts_sweep(struct table_state *st, unsigned budget)
 {
 	struct table_parts *parts = parts_of(st);
+	unsigned count = count_of(parts);
 	bool all = true;
 
-	for (unsigned i = 0; i < count_of(parts); i++)
-		all = table_sweep(parts->all[i].state, budget) && all;
+	for (unsigned i = 0; i < count; i++)
+		all = table_sweep(parts->all[i].state, budget / count) && all;
 	return all;
 }
 

@@ -556,6 +556,7 @@ struct table_entry *table_at(struct table_state *st, uintptr_t address)
 
 bool table_sweep(struct table_state *st, unsigned budget)
 {
+	unsigned each = budget >> st->shard_bits;
 	bool all = true;
 
 	for (unsigned i = 0; i < 1u << st->shard_bits; i++) {

@@ -150,8 +150,8 @@ void tables_check(struct config *cfg, struct diag_list *diags)
 /* How often tables are looked at that nothing looks for a key in: their memory can go. */
 #define SWEEP_MIN_MS 1000
 #define SWEEP_MAX_MS 30000
-/* Entries of a shard in one turn; soon behind it comes the next turn, if there are more. */
-#define SWEEP_ENTRIES 256
+/* Entries of a table in one turn; soon behind it comes the next turn, if there are more. */
+#define SWEEP_ENTRIES 1024
 #define SWEEP_SOON_MS 10
 
 /* Of thread 0. */

@@ -19,7 +19,7 @@
 #define FILTERS_MAX 4
 /* Places that one step looks at between two questions whether it has lasted long enough. */
 #define WALK_EACH 256
-#define SWEEP_EACH 256
+#define SWEEP_EACH 1024
 
 enum verb { VERB_SHOW, VERB_SET, VERB_CLEAR };
 
