@@ -104,6 +104,11 @@ static void move_buckets(struct table_shard *sh)
 		free(sh->old);
 		sh->old = NULL;
 	}
+	if (!sh->old)
+		return;
+	/* what the next call moves comes from memory meanwhile */
+	for (uint32_t i = sh->moved; i < sh->old_count && i < sh->moved + MOVED_EACH; i++)
+		__builtin_prefetch(sh->old[i], 1);
 }
 
 /* False: there are none, and no memory for some. */
@@ -466,6 +471,41 @@ struct table_entry *table_get(struct table_state *st, const struct table_key *ke
 	return table_get_aged(st, key, 0);
 }
 
+/* What is <steps> behind where a chain begins; 0 is the place of its first entry. Compilers leave
+ * out calls of functions that do nothing but fetch.
+ */
+static const void *chain_step(struct table_entry *const *at, unsigned steps)
+{
+	const struct table_entry *e;
+
+	if (!at || !steps)
+		return at;
+	for (e = *at; e && --steps;)
+		e = e->next;
+	return e;
+}
+
+static void shard_fetch(struct table_shard *sh, uint32_t hash, unsigned steps)
+{
+	shard_lock(sh);
+	if (sh->buckets) {
+		__builtin_prefetch(chain_step(chain(sh, hash), steps), 1);
+		__builtin_prefetch(chain_step(old_chain(sh, hash), steps), 1);
+	}
+	lock_drop(&sh->lock);
+}
+
+void table_expect(struct table_state *st, const struct table_key *keys, unsigned count)
+{
+	uint32_t hashes[TABLE_EXPECTED_MAX];
+
+	for (unsigned i = 0; i < count; i++)
+		hashes[i] = key_hash(st, &keys[i]);
+	for (unsigned steps = 0; steps < 3; steps++)
+		for (unsigned i = 0; i < count; i++)
+			shard_fetch(shard_of(st, hashes[i]), hashes[i], steps);
+}
+
 bool table_remove(struct table_state *st, struct table_entry *e)
 {
 	struct table_shard *sh = shard_of(st, e->hash);
@@ -563,7 +603,7 @@ bool table_sweep(struct table_state *st, unsigned budget)
 		struct table_shard *sh = &st->shards[i];
 
 		shard_lock(sh);
-		all = shard_sweep(st, sh, budget) && all;
+		all = shard_sweep(st, sh, each ? each : 1) && all;
 		lock_drop(&sh->lock);
 	}
 	return table_parts_sweep(st, budget) && all;

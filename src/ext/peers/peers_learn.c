@@ -285,6 +285,33 @@ static bool learn_entry(struct peers_link *l, uint8_t type, struct slice body)
 	return r == PEERS_MORE;
 }
 
+static bool is_entry(const struct peers_msg *m)
+{
+	return m->class == PEERS_TABLE && (is_timed(m->type) || m->type == PEERS_UPDATE ||
+					   m->type == PEERS_NEXT);
+}
+
+unsigned peers_learn_soon(struct peers_link *l, struct slice in)
+{
+	struct table_key keys[TABLE_EXPECTED_MAX];
+	const struct share *h = l->from;
+	struct peers_msg m;
+	struct peers_update u;
+	unsigned n = 0;
+
+	if (!h || !h->agrees)
+		return 1;
+	for (; n < TABLE_EXPECTED_MAX; n++) {
+		if (peers_msg_read(in, in.len, &m) != PEERS_DONE || !is_entry(&m) ||
+		    !peers_update_read(&h->theirs, m.type, m.body, &u) ||
+		    !key_of(table_state_shape(h->shared->state), u.key, &keys[n]))
+			break;
+		in = slice_sub(in, m.length, in.len);
+	}
+	table_expect(h->shared->state, keys, n);
+	return n ? n : 1;
+}
+
 /* --- acknowledgements ------------------------------------------------------------------------- */
 
 static bool learn_ack(struct peers_link *l, struct slice body)

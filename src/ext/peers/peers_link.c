@@ -359,6 +359,7 @@ static bool use_in(struct peers_link *l)
 {
 	struct slice rest = strbuf_slice(&l->in);
 	bool good = true, taken = true;
+	unsigned fetched = 0;
 
 	while (good && taken && rest.len) {
 		switch (l->state) {
@@ -369,7 +370,9 @@ static bool use_in(struct peers_link *l)
 			taken = read_answer(l, &rest, &good);
 			break;
 		case LINK_UP:
+			fetched = fetched ? fetched : peers_learn_soon(l, rest);
 			taken = read_message(l, &rest, &good);
+			fetched--;
 			break;
 		default:
 			rest = slice_none();

@@ -336,6 +336,10 @@ bool peers_tell(struct peers_link *l, unsigned budget, bool *failed);
 
 /* --- peers_learn.c: what comes ---------------------------------------------------------------- */
 
+/* Looks at the messages to come, and has the entries that they are about fetched from memory. How
+ * many of them, at least 1, are to be taken before it is asked again.
+ */
+unsigned peers_learn_soon(struct peers_link *l, struct slice in);
 /* Takes the message. False: it broke the protocol; <why> says how. */
 bool peers_learn(struct peers_link *l, const struct peers_msg *m, const char **why);
 /* Adds the acks that are due to l->out. False: no memory. */

@@ -395,6 +395,25 @@ static void test_many(void)
 	table_state_drop(&st);
 }
 
+/* Keys that are expected, there or not, while the table grows: nothing is made, all are found. */
+static void test_expected(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+	struct table_key keys[TABLE_EXPECTED_MAX];
+	struct table_state *st = state_of(&s, 10000, 60000, false);
+	bool all = true;
+	char text[16];
+
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(text, sizeof(text), "%u", i * 3);
+		keys[i % TABLE_EXPECTED_MAX] = key_of(&s, text);
+		table_expect(st, keys, i < TABLE_EXPECTED_MAX ? i : TABLE_EXPECTED_MAX);
+		all = all && table_state_used(st) == i && use(st, text) && has(st, text);
+	}
+	ok(all, "what is expected is neither made nor moved");
+	table_state_drop(&st);
+}
+
 static struct table_state *shared;
 
 static void *hammer(void *arg)
@@ -413,6 +432,7 @@ static void *hammer(void *arg)
 		random = random * 1664525 + 1013904223;
 		snprintf(text, sizeof(text), "%u", random >> 8 & 2047);
 		k = key_of(table_state_shape(shared), text);
+		table_expect(shared, &k, 1);
 		e = table_get(shared, &k);
 		if (!e)
 			continue;
@@ -465,6 +485,7 @@ int main(void)
 	test_remove();
 	test_values();
 	test_many();
+	test_expected();
 	test_threads();
 	return done_testing();
 }
