@@ -25,6 +25,8 @@
 #:   bench           CPU per request beside REFERENCE (bench/README.md)
 #:   deps, test-deps install what is missing to build, to test
 #:   install         the programs, manual pages, documents (install-bin, -man, -doc, -systemd)
+#:   dist            build/dist/haproxy-VERSION.tar.gz of what is committed: the same bytes each time
+#:   deb             build/deb/*.deb, in place of Debian's haproxy
 #:   clean, help
 #:
 #: Variables
@@ -45,7 +47,8 @@
 #:   PROGRAM, REFERENCE, FUZZ_SECONDS, JOBS
 
 VERSION      ?= 3.4.0
-VERDATE      ?= $(or $(shell git log -1 --format=%cd --date=format:%Y/%m/%d 2>/dev/null),2026/11/20)
+# in a tarball of "make dist" there is a file of that name
+VERDATE      ?= $(or $(file <VERDATE),$(shell git log -1 --format=%cd --date=format:%Y/%m/%d 2>/dev/null),2026/11/20)
 SUBVERS      ?=
 EXTRAVERSION ?=
 PREFIX  ?= /usr/local
@@ -80,7 +83,7 @@ is = $(filter-out 0,$(strip $(1)))
 MAKEFLAGS += --no-builtin-rules
 GOALS := $(or $(MAKECMDGOALS),all)
 # goals that run before a compiler or a library is known to be there
-PLAIN_GOALS := help clean check check-bare quickstart deps test-deps check-reference bench scripts-test
+PLAIN_GOALS := help clean check check-bare quickstart deps test-deps check-reference bench scripts-test dist deb check-deb
 BUILDING := $(filter-out $(PLAIN_GOALS),$(GOALS))
 # "make reg-tests AREA...": the words after the first goal are no goals
 ifneq ($(filter reg-tests check-reference,$(firstword $(GOALS))),)
@@ -456,7 +459,7 @@ endif
 
 # ---- goals that need nothing to be there yet
 
-.PHONY: help clean deps test-deps quickstart check check-bare check-reference scripts-test bench
+.PHONY: help clean deps test-deps quickstart check check-bare check-reference scripts-test bench dist deb check-deb
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
@@ -478,6 +481,12 @@ check-bare:
 check-reference:
 	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
 	$(if $(REGTEST_ARGS),,@$(PYTHON) tests/system/expressions.py --reference "$(REFERENCE)")
+dist:
+	@scripts/make-dist $(VERSION)$(SUBVERS)$(EXTRAVERSION)
+deb:
+	@scripts/make-deb $(VERSION)$(SUBVERS)$(EXTRAVERSION) $(JOBS)
+check-deb:
+	@scripts/check-deb $(VERSION)$(SUBVERS)$(EXTRAVERSION)
 scripts-test:
 	@$(PYTHON) scripts/run-tap --name scripts scripts/t_checks.py
 bench:
