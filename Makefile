@@ -445,7 +445,7 @@ install-bin: $(BINARY) $(HALOG) $(NAMES)
 	$(Q)for name in $(notdir $(NAMES)); do ln -sf haproxy "$(DESTDIR)$(SBINDIR)/$$name"; done
 install-man:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man1"
-	$(Q)$(INSTALL) -m 644 doc/haproxy.1 doc/haterm.1 doc/haload.1 "$(DESTDIR)$(MANDIR)/man1/"
+	$(Q)$(INSTALL) -m 644 doc/haproxy.1 doc/halog.1 doc/haterm.1 doc/haload.1 "$(DESTDIR)$(MANDIR)/man1/"
 install-doc:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(DOCDIR)"
 	$(Q)$(INSTALL) -m 644 README.md INSTALL LICENSE examples/quickstart.cfg "$(DESTDIR)$(DOCDIR)"
