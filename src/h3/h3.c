@@ -151,10 +151,23 @@ void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
 
 /* --- timers ----------------------------------------------------------------------------------- */
 
+/* The first request whose head has not come yet; NULL: there is none. */
+static const struct h3_stream *headless(const struct h3_conn *h)
+{
+	const struct h3_stream *s;
+
+	list_for_each(s, &h->streams, link)
+		if (s->role == H3_REQUEST && !s->ep)
+			return s;
+	return NULL;
+}
+
 static void arm(struct h3_conn *h)
 {
 	int64_t ms = h->flags & H3C_HAD_REQUEST ? mux_keep_alive_ms(h->settings)
 						: mux_request_ms(h->settings);
+	const struct h3_stream *s;
+	uint64_t since = h->idle_ms;
 
 	if (h->requests || !h->quic || h->back) { /* (what is idle there is the owner's affair) */
 		timer_set(&h->timer, TIMER_NEVER);
@@ -162,7 +175,12 @@ static void arm(struct h3_conn *h)
 	}
 	if (h->flags & (H3C_LEAVING | H3C_USED_UP) && (!ms || ms > LEAVE_MS))
 		ms = LEAVE_MS;
-	timer_set(&h->timer, ms ? h->idle_ms + (uint64_t)ms : TIMER_NEVER);
+	s = headless(h);
+	if (s) { /* a head that comes slowly */
+		ms = mux_request_ms(h->settings);
+		since = s->since_ns / NS_PER_MS;
+	}
+	timer_set(&h->timer, ms ? since + (uint64_t)ms : TIMER_NEVER);
 }
 
 static void put_goaway(struct h3_conn *h, uint64_t id)
@@ -190,20 +208,21 @@ static void timeout(struct timer *t)
 void h3_stream_free(struct h3_stream *s)
 {
 	struct h3_conn *h = s->conn;
-	bool was_request = s->ep != NULL;
+	bool was_request = s->ep != NULL, is_request = s->role == H3_REQUEST;
 
 	H3S_TRACE(STATE, s, H3_EV(STREAM_END), "the stream ends");
 	list_remove(&s->link);
 	if (s->quic)
 		quic_stream_leave(s->quic);
 	pool_free(stream_pool, s);
-	if (!was_request || --h->requests)
+	if (!is_request || (was_request && --h->requests))
 		return;
-	h->idle_ms = clock_now_ms();
-	if (h->flags & H3C_LOST)
-		end(h);
-	else
+	if (was_request)
+		h->idle_ms = clock_now_ms();
+	if (!(h->flags & H3C_LOST))
 		arm(h);
+	else if (was_request)
+		end(h);
 }
 
 void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
@@ -272,6 +291,7 @@ static void on_stream(void *owner, struct quic_stream *q)
 	if (id >= h->next_id)
 		h->next_id = id + 4;
 	h->flags |= H3C_HAD_REQUEST;
+	arm(h);
 	if (quic_conn_is_used_up(h->quic) && !(h->flags & H3C_USED_UP)) {
 		h->flags |= H3C_USED_UP;
 		put_goaway(h, h->next_id);
@@ -292,8 +312,7 @@ static void not_wanted(struct h3_stream *s)
 /* The peer has broken off its half, or wants nothing more of ours. */
 static void broken_off(struct h3_stream *s, unsigned events)
 {
-	if (s->role == H3_CONTROL_STREAM || s->role == H3_CODER_STREAM ||
-	    s->role == H3_OUR_CONTROL) {
+	if (h3_role_stays(s->role)) {
 		h3_fail(s->conn, H3_CLOSED_CRITICAL_STREAM, "a stream that must stay was closed");
 		return;
 	}

@@ -18,6 +18,7 @@
  *   h3_dial.c    opens them
  *   h3_request.c what a request to a server is on the wire
  *   h3_read.c    frames received, of requests and of the client's own streams
+ *   h3_coder.c   streams of the peer's encoder and decoder of QPACK
  *   h3_head.c    received heads become messages
  *   h3_send.c    heads, bodies and ends into frames
  */
@@ -83,14 +84,23 @@ struct h3_conn {
 	struct timer timer;
 	uint64_t idle_ms;              /* since when it has no request */
 	uint64_t next_id;              /* behind the highest request so far */
+	uint64_t push_max;             /* of a client: its last MAX_PUSH_ID */
 	uint32_t requests;             /* that have not ended */
 	uint32_t glitches;
 	uint16_t flags;                /* enum h3_conn_flags */
 };
 
 enum h3_role {
-	H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_CODER_STREAM, H3_SKIPPED, H3_OUR_CONTROL,
+	H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_ENCODER_STREAM, H3_DECODER_STREAM,
+	H3_SKIPPED, H3_OUR_CONTROL,
 };
+
+/* May the peer not end it (RFC 9114 6.2.1, RFC 9204 4.2)? */
+static inline bool h3_role_stays(unsigned role)
+{
+	return role == H3_CONTROL_STREAM || role == H3_ENCODER_STREAM ||
+	       role == H3_DECODER_STREAM || role == H3_OUR_CONTROL;
+}
 
 enum h3_stream_flags {
 	H3S_IN_FRAME = 1 << 0,         /* the head of a frame was read, its payload is next */
@@ -195,6 +205,11 @@ void h3_stream_free(struct h3_stream *s);
 
 /* Uses what came on a stream. <s> may be gone after it. */
 void h3_read(struct h3_stream *s);
+
+/* --- h3_coder.c ------------------------------------------------------------------------------- */
+
+/* Uses what came on one of the peer's coders' streams. <s> may be gone after it. */
+void h3_coder_read(struct h3_stream *s);
 
 /* --- h3_head.c -------------------------------------------------------------------------------- */
 

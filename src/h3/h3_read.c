@@ -222,7 +222,7 @@ static void read_settings(struct h3_stream *s)
 	struct block_queue *rx = quic_stream_rx(s->quic);
 	uint8_t bytes[1024];
 	struct quic_reader r = { bytes, bytes + s->frame_left };
-	uint64_t id, value;
+	uint64_t id, value, seen = 0;
 
 	block_queue_peek(rx, 0, (char *)bytes, (size_t)s->frame_left);
 	while (r.at < r.end) {
@@ -235,6 +235,15 @@ static void read_settings(struct h3_stream *s)
 			h3_fail(h, H3_SETTINGS_ERROR, "SETTINGS of HTTP/2");
 			return;
 		}
+		if ((id == 0x08 || id == 0x33) && value > 1) { /* RFC 9220, RFC 9297 */
+			h3_fail(h, H3_SETTINGS_ERROR, "a setting that is neither 0 nor 1");
+			return;
+		}
+		if (id < 64 && seen & UINT64_C(1) << id) {
+			h3_fail(h, H3_SETTINGS_ERROR, "a setting that comes twice");
+			return;
+		}
+		seen |= id < 64 ? UINT64_C(1) << id : 0;
 	}
 	h->flags |= H3C_SETTINGS;
 	skip_payload(s);
@@ -278,24 +287,39 @@ static void on_goaway(struct h3_conn *h, uint64_t id)
 		refuse(s);
 }
 
-/* A server stops. False: nothing more to do now. */
-static bool read_goaway(struct h3_stream *s)
+/* A number that means something to us: of a server that stops, of a client that would take pushes.
+ */
+static void on_number(struct h3_stream *s, uint64_t n)
 {
 	struct h3_conn *h = s->conn;
-	uint64_t id, whole = s->frame_left;
+
+	if (s->frame_type == H3_MAX_PUSH_ID) {
+		if (n < h->push_max)
+			h3_fail(h, H3_ID_ERROR, "a MAX_PUSH_ID that takes back another");
+		h->push_max = n;
+	} else if (s->frame_type == H3_CANCEL_PUSH) {
+		h3_fail(h, H3_ID_ERROR, "nothing was pushed");
+	} else if (h->back && n & 3) {
+		h3_fail(h, H3_ID_ERROR, "a GOAWAY that names no request");
+	} else if (h->back) { /* (a client's is about pushes) */
+		on_goaway(h, n);
+	}
+}
+
+/* A frame whose payload is a number. False: nothing more to do now. */
+static bool read_number_frame(struct h3_stream *s)
+{
+	struct h3_conn *h = s->conn;
+	uint64_t n, whole = s->frame_left;
 
 	if (whole <= 8 && quic_stream_rx(s->quic)->len < whole)
 		return false;
-	if (!read_whole_number(s, whole, &id)) {
-		h3_fail(h, H3_FRAME_ERROR, "a GOAWAY that is not whole");
-		return false;
-	}
-	if (id & 3) {
-		h3_fail(h, H3_ID_ERROR, "a GOAWAY that names no request");
+	if (!read_whole_number(s, whole, &n)) {
+		h3_fail(h, H3_FRAME_ERROR, "a frame of one number that is not whole");
 		return false;
 	}
 	s->flags &= (uint16_t)~H3S_IN_FRAME;
-	on_goaway(h, id);
+	on_number(s, n);
 	return h->quic;
 }
 
@@ -329,20 +353,17 @@ static bool read_control_frame(struct h3_stream *s)
 	case H3_PUSH_PROMISE:
 		h3_fail(h, H3_FRAME_UNEXPECTED, "a frame that no control stream has");
 		return false;
-	case H3_GOAWAY:
-		if (h->back)
-			return read_goaway(s);
-		break;
 	case H3_MAX_PUSH_ID:
 		if (!h->back)
-			break;
+			return read_number_frame(s);
 		h3_fail(h, H3_FRAME_UNEXPECTED, "a server is pushed nothing");
 		return false;
+	case H3_GOAWAY:
+	case H3_CANCEL_PUSH:
+		return read_number_frame(s);
 	default:
-		break;
+		return skip_payload(s);
 	}
-	/* MAX_PUSH_ID, CANCEL_PUSH: nothing is pushed. GOAWAY of a client: of pushes */
-	return skip_payload(s);
 }
 
 /* What is it for? Each critical one comes once (RFC 9114 6.2.1, RFC 9204 4.2). */
@@ -362,7 +383,7 @@ static void read_type(struct h3_stream *s)
 	case H3_TYPE_ENCODER:
 	case H3_TYPE_DECODER:
 		flag = type == H3_TYPE_ENCODER ? H3C_ENCODER : H3C_DECODER;
-		s->role = H3_CODER_STREAM;
+		s->role = type == H3_TYPE_ENCODER ? H3_ENCODER_STREAM : H3_DECODER_STREAM;
 		break;
 	case H3_TYPE_PUSH: /* (we allow a server none) */
 		h3_fail(h, h->back ? H3_ID_ERROR : H3_STREAM_CREATION_ERROR,
@@ -393,14 +414,17 @@ static void read_own(struct h3_stream *s)
 			if (!read_control_frame(s))
 				break;
 		break;
-	case H3_CODER_STREAM: /* without a table there is nothing that it could change */
+	case H3_ENCODER_STREAM:
+	case H3_DECODER_STREAM:
+		h3_coder_read(s);
+		break;
 	case H3_SKIPPED:
 		take(s, quic_stream_rx(q)->len);
 		break;
 	}
 	if (!h->quic || !quic_stream_rx_ended(q))
 		return;
-	if (s->role == H3_CONTROL_STREAM || s->role == H3_CODER_STREAM)
+	if (h3_role_stays(s->role))
 		h3_fail(h, H3_CLOSED_CRITICAL_STREAM, "a stream that must stay was closed");
 	else if (!quic_stream_rx(q)->len || s->role == H3_UNKNOWN)
 		h3_stream_free(s);

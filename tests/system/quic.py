@@ -30,7 +30,7 @@ defaults
 	timeout connect 5s
 	timeout client 10s
 	timeout server 10s
-	timeout http-request 5s
+	timeout http-request {request}
 	timeout http-keep-alive {keep}
 frontend web
 	bind quic4@127.0.0.1:{port} ssl crt {crt} {options}
@@ -90,10 +90,11 @@ def is_whole(answer, n):
 class Bed:
     """The program with an origin behind it."""
 
-    def __init__(self, args, crt, options="", tune="", keep="10s"):
+    def __init__(self, args, crt, options="", tune="", keep="10s", request="5s"):
         self.origin = lib.Server(lib_quic.origin)
         self.port = lib.ports(1)[0]
-        conf = CONF.format(port=self.port, crt=crt, origin=self.origin.port, options=options, tune=tune, keep=keep)
+        conf = CONF.format(port=self.port, crt=crt, origin=self.origin.port, options=options, tune=tune, keep=keep,
+                           request=request)
         self.proxy = lib.Proxy(args.program, conf)
 
     def __enter__(self):
@@ -250,6 +251,21 @@ async def bad_clients(tap, bed):
                          lambda c: (c._quic.send_stream_data(c.h3._local_control_stream_id, b"", True), c.transmit()))
         await expect_end(tap, bed, "our control stream is to end", [0x104], lambda c: (c._quic.stop_stream(3, 0x100), c.transmit()))
         await expect_end(tap, bed, "a frame that is cut", [0x106], lambda c: c.raw(frame(1)[:1] + b"\x40", True))
+    on = lambda which, data: lambda c: (c._quic.send_stream_data(getattr(c.h3, "_local_%s_stream_id" % which), data), c.transmit())
+    await expect_end(tap, bed, "its encoder makes a table", [0x201], on("encoder", b"\x3f\xe1\x1f"))
+    await expect_end(tap, bed, "its encoder fills a table", [0x201], on("encoder", b"\xc0\1a"))
+    await expect_end(tap, bed, "its decoder has got nothing", [0x202], on("decoder", b"\0"))
+    await expect_end(tap, bed, "it cancels a push", [0x108], on("control", b"\3\1\0"))
+    await expect_end(tap, bed, "its GOAWAY is empty", [0x106], on("control", b"\7\0"))
+    await expect_end(tap, bed, "its SETTINGS come again", [0x105], on("control", b"\4\0"))
+    if ours:
+        await expect_end(tap, bed, "its decoder acknowledges nothing", [0x202], on("decoder", b"\x44\x7f\x81\1\x80"))
+        await expect_end(tap, bed, "its MAX_PUSH_ID goes back", [0x108], on("control", b"\x0d\1\x3f\x0d\1\x3e"))
+    async with lib_quic.client(bed.port) as c:
+        await c.request("GET", "/1")
+        for which, data in ("encoder", b"\x20"), ("decoder", b"\x44\x7f\x81\1"), ("control", b"\x0d\1\x3f\7\1\0\x21\0"):
+            on(which, data)(c)
+        tap.eq((await c.request("GET", "/1"))[0], 200, "what such streams may say")
     heads = {
         "no :path": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a")],
         "upper case in a name": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
@@ -318,6 +334,15 @@ async def goes_idle(tap, args, crt):
                     break
                 await asyncio.sleep(0.05)
             tap.eq(c.ended, 0x100, "timeout http-keep-alive ends a connection with H3_NO_ERROR")
+    with Bed(args, crt, keep="30m", request="1s") as bed:
+        async with lib_quic.client(bed.port) as c:
+            await c.request("GET", "/1")
+            c.raw(b"\1\x10\0")
+            for _ in range(400):
+                if c.ended is not None:
+                    break
+                await asyncio.sleep(0.05)
+            tap.eq(c.ended, 0x100, "timeout http-request ends one whose second head does not come")
 
 
 async def vanishes(tap, args, crt):
