@@ -17,7 +17,7 @@ SCRIPT = """
 local kept
 local function open(port, tls)
 	local s = core.tcp()
-	s:settimeout(20)
+	s:settimeout(100)
 	local good, why = s[tls and "connect_ssl" or "connect"](s, "127.0.0.1", port)
 	return s, good, why
 end
@@ -29,7 +29,7 @@ core.register_action("wait", { "http-req" }, function(txn)
 end)
 core.register_action("push", { "http-req" }, function(txn)
 	local s = open(%(mute)d)
-	s:send(string.rep("y", 8000000))
+	s:send(string.rep(string.rep("y", 8000), 1000))
 end)
 core.register_action("lose", { "http-req" }, function(txn)
 	for i = 1, 20 do
