@@ -51,7 +51,7 @@ FIVE = (
     ("_string", "string len 32", "http_req_cnt,http_req_rate(10s)", "session-%08x".__mod__),
     ("_binary", "binary len 16", "gpt0,bytes_in_cnt", None),
 )
-PER_LINE = 200
+PER_LINE = 100
 
 
 class Process:
