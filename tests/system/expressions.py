@@ -17,13 +17,21 @@ import lib
 PER_RULE = 40
 
 STRINGS = ["", "abc", "A,b;c d", "/a/b/c?x=1&y=2", "12", "-5x", "f1_f2_f3__f5", "1.2.3.4", "::1",
-           "fr;q=0.5,en", "a%41+b%zz", "SGVsbG8=", "host.example.com:8080", "[::1]:80",
+           "fr;q=0.5,en", "fe", "www.a.b.example.com.", "..a", "a%41+b%zz", "SGVsbG8=", "host.example.com:8080", "[::1]:80",
            "9223372036854775807", " trim ", "x=1&y=2;z", "Sun, 06 Nov 1994 08:49:37 GMT",
            "for=1.2.3.4;proto=http", "0x1F", "deadBEEF", "_obf:80", "GET"]
 BYTES = ["", "00", "ff00fe01", "0d0a", "7b2261223a5b312c2262225d2c2262223a7b2263223a322e357d7d",
          "0102030405060708090a", "c3a9e282ac", "0896011204746578741a0408011200",
          "383d4649582e342e3401393d31350133353d410134393d530135363d540131303d32323401",
          "100c00044d5154540402003c0000", "2003000000"]
+# SYNs over IPv4, IPv6, Ethernet, a VLAN; without a header of IP or options; cut
+IP4 = "4510003c1c4640004006b1e6ac100a63ac100a0c"
+IP6 = "6010000000280640" + "20010db8" + "0" * 23 + "1" + "20010db8" + "0" * 22 + "1f"
+TCP = "c6b60050000000010000000%sa0c2faf000000000020405b40402080a00001122000000000103030%s"
+MACS = "00112233445566778899aabb"
+BYTES += [IP4 + TCP % (0, 7), IP6 + TCP % (1, 0), MACS + "0800" + IP4 + TCP % (0, 7), MACS + "86dd" + IP6 + TCP % (9, "f"),
+          MACS + "81000064" + "0800" + IP4 + TCP % (0, 1), TCP % (0, 7), "c6b600500000000100000000500210000000" + "0000",
+          (MACS + "0800" + IP4 + TCP % (0, 7))[:90], IP4[:30], (TCP % (0, 7))[:50]]
 INTEGERS = ["0", "1", "-1", "42", "1700000000", "2147483648", "9223372036854775807",
             "-9223372036854775808"]
 INPUTS = (["str('%s')" % s for s in STRINGS] +
@@ -36,6 +44,9 @@ INPUTS = (["str('%s')" % s for s in STRINGS] +
 ARGUMENTS = {
     "add_item": ["(-,,x)", "(-,txn.no)", "(',',txn.t,end)"], "aes_gcm_dec": ["(128,Zm9vb2Zvb29mb29v,Zm9vb2Zvb29mb29wZm9vbw==,Zm9vb2Zvb29mb29wZm9vbw==)"],
     "aes_gcm_enc": ["(128,Zm9vb2Zvb29mb29v,Zm9vb2Zvb29mb29wZm9vbw==,txn.tag)", "(64,a,b,c)"],
+    "aes_cbc_enc": ["(128,Zm9vb2Zvb29mb29vZm9vbw==,Zm9vb2Zvb29mb29vZm9vbw==)", "(128,Zm9v,Zm9v)", "(256,txn.b,txn.b)", "(64,a,b)"],
+    "aes_cbc_dec": ["(128,Zm9vb2Zvb29mb29vZm9vbw==,Zm9vb2Zvb29mb29vZm9vbw==)", "(128,txn.no,Zm9v)"],
+    "ip.fp": ["", "(1)", "(2)", "(4)", "(7)", "(8)"],
     "add": ["(1)", "(-9223372036854775808)", "(txn.n)", "(txn.no)", "(x)"],
     "be2dec": ["(:,2)", "(-,3,1)", "(,8)", "(:,9)"], "le2dec": ["(:,2)", "(-,3,1)", "(,8)"],
     "be2hex": ["", "(:)", "(:,2)", "(-,3,1)"],
@@ -125,7 +136,7 @@ EXPLAINED = [
     (r"^(int|bool).*rfc7239_nn,|xxh64(\([^)]*\))?,rfc7239_nn,", "the reference overwrites this text"),
     (r"_is_valid,rfc7239_nn|rfc7239_np,regsub", "same"),
     (r"mqtt_field_value\([^)]*\),", "a number that the reference takes for bytes"),
-    (r"\),.*,(mqtt|fix)_is_valid", "bytes at random: incomplete for one, malformed for the other"),
+    (r"\),.*,(mqtt|fix)_is_valid|^bin\([0-9a-f]{80,}\),fix_is_valid", "bytes at random: incomplete for one, malformed for the other"),
     (r",(http_date|sdbm|djb2|crc32|crc32c|xxh3|be2hex|url_enc|url_dec|json)($|,)",
      "without arguments the reference takes those that were left of an earlier converter"),
     (r",le2dec\(,8\)", "numbers of more than four bytes, which the reference cuts"),
