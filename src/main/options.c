@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/diag.h"
 #include "base/slice.h"
+#include "base/strbuf.h"
 #include "core/pool.h"
 #include "dump_priv.h"
 #include "options_priv.h"
@@ -51,7 +52,7 @@ static const char usage_text[] =
 "        -dV disables the verification of servers' certificates\n"
 "        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
 "        -S <bind>[,bind_options...] opens the master's socket\n"
-"        --ask <unix_socket> <command> asks a running process (Runtime API) and exits\n"
+"        --ask <unix_socket> <command>... asks a running process (Runtime API) and exits\n"
 "        -x <unix_socket> gets the listening sockets of an old process there\n"
 "        --compat <version> with -c lists the lines that meant something else there\n"
 "        --help-keyword shows what a word of the configuration or of the Runtime API means\n"
@@ -106,6 +107,18 @@ static const char *take_value(struct args *a)
 	if (a->at + 1 >= a->argc)
 		return NULL;
 	return a->argv[++a->at];
+}
+
+/* All words that are left are one command of the Runtime API. False: there is none. */
+static bool take_command(struct args *a)
+{
+	struct strbuf command;
+
+	strbuf_init(&command);
+	for (const char *word = take_value(a); word; word = take_value(a))
+		strbuf_printf(&command, "%s%s", command.len ? " " : "", word);
+	a->o->question.ask_command = command.len ? command.ptr : NULL; /* as long as the process */
+	return command.len && !command.overflow;
 }
 
 static bool take_number(struct args *a, int64_t *out)
@@ -353,8 +366,7 @@ static enum options_result take_option(struct args *a, const char *word)
 	}
 	if (strcmp(word, "--ask") == 0) {
 		a->o->question.ask_path = take_value(a);
-		a->o->question.ask_command = take_value(a);
-		return a->o->question.ask_command ? OPTIONS_OK : OPTIONS_USAGE;
+		return take_command(a) ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK

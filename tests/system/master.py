@@ -314,8 +314,9 @@ def test_ask(tap, args):
         tap.skip("--ask", "an extension")
         return
     with Master(args) as m:
-        for path in (m.dir + "/ctl.sock", m.path):
-            done = subprocess.run([args.program, "--ask", path, "show version"],
+        for path, words in ((m.dir + "/ctl.sock", ["show version"]), (m.path, ["show version"]),
+                            (m.dir + "/ctl.sock", ["show", "version"])):
+            done = subprocess.run([args.program, "--ask", path] + words,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             tap.eq((done.returncode, done.stdout.count(b".") >= 1), (0, True),
                    "--ask prints what a process answers, and exits with 0")
