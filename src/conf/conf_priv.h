@@ -40,6 +40,10 @@ struct conf_state {
 	const char *file;       /* being read, or NULL */
 	const struct conf_show *show; /* how lines are printed (-dC), borrowed; NULL: not at all */
 	const struct conf_watch *watch; /* who is told of lines, borrowed; NULL: nobody */
+	struct {                /* lines that were read: conf/kept.h */
+		bool on, early; /* early: those of passes that carry nothing out */
+		struct conf_kept *first, *last;
+	} kept;
 	bool away;              /* not in the directory of the start, door_enter() */
 };
 
@@ -132,6 +136,11 @@ void conf_nesting_end(struct conf_where *w, struct conf_nesting *n);
 
 /* Prints a line, number <line> of its file, as -dC does. */
 void conf_show_line(const struct conf_show *how, const struct conf_tokens *t, int line);
+
+/* --- kept.c ------------------------------------------------------------------------------ */
+
+/* Keeps a line. */
+void conf_kept_add(struct config *cfg, const struct conf_seen *seen);
 
 /* --- later.c ----------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "conf/kept.h"
 #include "conf_priv.h"
 
 /* Files that include one another. */
@@ -162,7 +163,8 @@ static bool skip_section(struct reader *r)
 /* Tells the watcher of the line. */
 static void tell_line(const struct reader *r, bool is_section)
 {
-	const struct conf_watch *watch = r->where.cfg->state->watch;
+	const struct conf_state *state = r->where.cfg->state;
+	const struct conf_watch *watch = state->watch;
 	const struct conf_tokens *t = &r->tokens;
 	struct conf_seen seen = {
 		.file = r->where.place.file,
@@ -175,6 +177,9 @@ static void tell_line(const struct reader *r, bool is_section)
 
 	if (watch && !r->early && !r->dialect)
 		watch->line(watch->data, &seen);
+	if (state->kept.on && r->early == state->kept.early && !r->dialect &&
+	    !conf_is_own_text(seen.file))
+		conf_kept_add(r->where.cfg, &seen);
 }
 
 static void read_words(struct reader *r)
@@ -450,6 +455,26 @@ void conf_read_early(struct config *cfg, const struct conf_source *sources, int 
 	run_pass(cfg, &texts, &lost, true);
 	conf_texts_fini(&texts);
 	diag_list_fini(&lost);
+}
+
+bool conf_read_kept(struct config *cfg, const struct conf_source *sources, int count,
+		    struct diag_list *diags)
+{
+	struct conf_texts texts = { 0 };
+	struct diag_list lost;
+	int alerts = diags->alerts;
+
+	for (int i = 0; i < count; i++)
+		conf_texts_load(&texts, sources[i].path, diags);
+	/* what the first pass sets, a line before it may use in the second: as in run_passes() */
+	diag_list_init(&lost);
+	run_pass(cfg, &texts, &lost, true);
+	cfg->state->kept.on = cfg->state->kept.early = true;
+	if (diags->alerts == alerts)
+		run_pass(cfg, &texts, &lost, true);
+	diag_list_fini(&lost);
+	conf_texts_fini(&texts);
+	return diags->alerts == alerts;
 }
 
 bool conf_read(struct config *cfg, const struct conf_source *sources, int count,

@@ -17,7 +17,12 @@ struct main_options;
 struct config *generation_current(void);
 /* Reads and checks; what is to be said goes to <diags>. NULL: errors. From any thread. */
 struct config *generation_read(const struct main_options *o, struct diag_list *diags);
-/* The same, and prints what is to be said. *warned: there were warnings. */
+/* Only keeps the lines of the files as they are now (conf/kept.h) in <cfg>, a new one. False:
+ * reported. From any thread.
+ */
+bool generation_read_files(struct config *cfg, const struct main_options *o,
+			   struct diag_list *diags);
+/* As generation_read(), and prints what is to be said. *warned: there were warnings. */
 struct config *generation_load(const struct main_options *o, bool *warned);
 /* Opens sockets and starts the modules; takes over the reference. False: said. */
 bool generation_start(const struct module *const *modules, struct config *cfg,
@@ -42,6 +47,8 @@ enum reload_result { RELOAD_DONE, RELOAD_FAILED, RELOAD_BUSY, RELOAD_STOPPING };
 typedef void reload_done_fn(void *ctx, enum reload_result result, const char *text);
 /* How the process was started: what later reloads read again. Borrowed. */
 void reload_init(const struct module *const *modules, const struct main_options *o);
+/* What a reload would read: the lines of the files go to <cfg>, a new one. False: reported. */
+bool generation_read_lines(struct config *cfg, struct diag_list *diags);
 /* Begins a reload. <done> is called on the calling thread, never at once; <ctx> may be NULL. */
 void reload_request(reload_done_fn *done, void *ctx);
 /* After the loops: waits for a reload that goes on. */

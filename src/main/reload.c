@@ -68,6 +68,11 @@ void reload_init(const struct module *const *modules, const struct main_options 
 	reload.options = o;
 }
 
+bool generation_read_lines(struct config *cfg, struct diag_list *diags)
+{
+	return generation_read_files(cfg, reload.options, diags);
+}
+
 void reload_get_counts(unsigned *done, unsigned *failed)
 {
 	*done = __atomic_load_n(&reload.done, __ATOMIC_RELAXED);

@@ -7,10 +7,12 @@
  */
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/diag.h"
 #include "base/list.h"
 #include "conf/conf.h"
+#include "conf/kept.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
@@ -91,6 +93,7 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 	if (o->show_cpus && !worker_has_master())
 		thread_report_cpus();
 	compat = compat_begin(cfg, o);
+	conf_keep_lines(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
 	conf_show_lines(cfg, NULL);
 	good = good && conf_check(cfg, diags);
@@ -105,6 +108,21 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 	if (!good)
 		config_drop(&cfg);
 	return cfg;
+}
+
+bool generation_read_files(struct config *cfg, const struct main_options *o,
+			   struct diag_list *diags)
+{
+	for (int i = 0; i < o->source_count; i++) {
+		if (strcmp(o->sources[i].path, "-") == 0) {
+			diag_add(diags, DIAG_ALERT, &bare, NULL, "The configuration came from the "
+				 "standard input: there is no file to compare it with.");
+			return false;
+		}
+	}
+	if (worker_has_master())
+		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
+	return conf_read_kept(cfg, o->sources, o->source_count, diags);
 }
 
 struct config *generation_load(const struct main_options *o, bool *warned)

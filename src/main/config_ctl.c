@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* config_ctl.c - edge file: show config: what is running, what was changed since, and how the files
+ * differ from it
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "codec/json_text.h"
+#include "conf/kept.h"
+#include "ctl/ctl.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "config_diff_priv.h"
+#include "generation_priv.h"
+
+struct config_dump {
+	struct config *config;         /* counted */
+	const struct conf_kept *line;  /* the next one; NULL: no more */
+	const struct proxy *px;        /* whose section it is in; NULL: of none */
+	bool json, begun;
+};
+
+/* --- what was changed since the files were read ----------------------------------------------- */
+
+/* The changes of one thing: "weight 5", "maintenance". */
+struct changes {
+	struct strbuf *out;
+	const char *before, *between, *after; /* around each, as JSON has quotes */
+	bool any;
+};
+
+static void say_change(struct changes *c, const char *what)
+{
+	strbuf_printf(c->out, "%s%s%s%s", c->any ? c->between : "", c->before, what, c->after);
+	c->any = true;
+}
+
+static void say_number(struct changes *c, const char *what, int64_t value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s %lld", what, (long long)value);
+	say_change(c, text);
+}
+
+static void say_address(struct changes *c, const struct server *srv)
+{
+	char text[ADDR_IP_MAX + 32] = "address ";
+	struct server_addr to;
+	struct addr a;
+
+	server_address(srv, &to);
+	a = addr_from_sockaddr(&to.sa, to.len);
+	addr_put(&a, text + strlen(text), sizeof(text) - strlen(text));
+	say_change(c, text);
+}
+
+static void server_changes(const struct server *srv, struct changes *c)
+{
+	const struct server_state *st = srv->state;
+	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
+	int64_t maxconn = __atomic_load_n(&st->maxconn, __ATOMIC_RELAXED);
+
+	if (server_weight(srv) != srv->uweight)
+		say_number(c, "weight", server_weight(srv));
+	if (maxconn != srv->limits.maxconn)
+		say_number(c, "maxconn", maxconn);
+	if (st->address_len)
+		say_address(c, srv);
+	if (admin & SERVER_FMAINT && !srv->disabled)
+		say_change(c, "maintenance");
+	if (admin & SERVER_FDRAIN)
+		say_change(c, "drain");
+	if (srv->disabled && !(admin & SERVER_MAINT))
+		say_change(c, "enabled");
+}
+
+static void proxy_changes(const struct proxy *px, struct changes *c)
+{
+	int64_t maxconn = __atomic_load_n(&px->state->maxconn, __ATOMIC_RELAXED);
+
+	if (px->caps & PROXY_FE && maxconn != px->maxconn)
+		say_number(c, "maxconn", maxconn);
+	if (px->caps & PROXY_FE && !px->disabled &&
+	    __atomic_load_n(&px->state->disabled, __ATOMIC_RELAXED))
+		say_change(c, "disabled");
+	if (__atomic_load_n(&px->state->unpublished, __ATOMIC_RELAXED) !=
+	    px->balancing.unpublished)
+		say_change(c, px->balancing.unpublished ? "published" : "unpublished");
+}
+
+static const struct proxy *proxy_of_line(const struct config *cfg, const struct conf_kept *k)
+{
+	static const struct { const char *word; unsigned caps; } kinds[] = {
+		{ "frontend", PROXY_FE }, { "backend", PROXY_BE }, { "listen", PROXY_LISTEN },
+	};
+
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
+		if (k->opens && strcmp(conf_kept_word(k, 0), kinds[i].word) == 0)
+			return proxy_find(cfg, conf_kept_word(k, 1), kinds[i].caps);
+	return NULL;
+}
+
+/* What is not as the line says. */
+static void line_changes(const struct proxy *px, const struct conf_kept *k, struct changes *c)
+{
+	const struct server *srv;
+
+	if (k->opens && px)
+		proxy_changes(px, c);
+	if (k->opens || !px || strcmp(conf_kept_word(k, 0), "server") != 0)
+		return;
+	srv = server_find(px, conf_kept_word(k, 1));
+	if (!srv || srv->life.is_dynamic)
+		say_change(c, "removed");
+	else
+		server_changes(srv, c);
+}
+
+/* --- show config ------------------------------------------------------------------------------ */
+
+static void put_line(struct config_dump *d, const struct conf_kept *k, struct strbuf *out)
+{
+	struct changes c = { .out = out, .before = "", .between = ", ", .after = "" };
+	char text[512];
+	struct strbuf said;
+
+	strbuf_init_fixed(&said, text, sizeof(text));
+	c.out = &said;
+	line_changes(d->px, k, &c);
+	if (!k->opens)
+		strbuf_add_char(out, '\t');
+	conf_kept_put(k, out);
+	if (c.any)
+		strbuf_printf(out, "  # changed: %.*s", SLICE_FMT(strbuf_slice(&said)));
+	strbuf_add_char(out, '\n');
+}
+
+static void put_line_json(struct config_dump *d, const struct conf_kept *k, struct strbuf *out)
+{
+	struct changes c = { .out = out, .before = "\"", .between = ",", .after = "\"" };
+	struct strbuf text;
+
+	strbuf_init(&text);
+	conf_kept_put(k, &text);
+	strbuf_add_str(out, d->begun ? ",{\"file\":" : "{\"file\":");
+	json_put_string(out, slice_of(k->file));
+	strbuf_printf(out, ",\"line\":%d,\"opens\":%s,\"text\":", k->line,
+		      k->opens ? "true" : "false");
+	json_put_string(out, strbuf_slice(&text));
+	strbuf_add_str(out, ",\"changed\":[");
+	line_changes(d->px, k, &c);
+	strbuf_add_str(out, "]}");
+	strbuf_fini(&text);
+	d->begun = true;
+}
+
+/* A line that no file has. */
+static void put_added(struct config_dump *d, const char *text, bool opens, struct strbuf *out)
+{
+	if (!d->json) {
+		strbuf_printf(out, "%s%s  # added\n", opens ? "" : "\t", text);
+		return;
+	}
+	strbuf_printf(out, "%s{\"file\":null,\"line\":0,\"opens\":%s,\"text\":",
+		      d->begun ? "," : "", opens ? "true" : "false");
+	json_put_string(out, slice_of(text));
+	strbuf_add_str(out, ",\"changed\":[\"added\"]}");
+	d->begun = true;
+}
+
+static void put_added_servers(struct config_dump *d, const struct proxy *px, struct strbuf *out)
+{
+	for (const struct server *srv = px ? server_first(px) : NULL; srv; srv = server_next(srv)) {
+		char text[512], address[ADDR_IP_MAX + 32];
+		struct server_addr to;
+		struct addr a;
+
+		if (!srv->life.is_dynamic)
+			continue;
+		server_address(srv, &to);
+		a = addr_from_sockaddr(&to.sa, to.len);
+		address[addr_put(&a, address, sizeof(address))] = '\0';
+		snprintf(text, sizeof(text), "server %s %s weight %u", srv->name, address,
+			 server_weight(srv));
+		put_added(d, text, false, out);
+	}
+}
+
+static void put_added_backends(struct config_dump *d, struct strbuf *out)
+{
+	for (const struct proxy *px = proxies_first(d->config); px; px = proxy_next(px)) {
+		char text[300];
+
+		if (!px->run.is_added)
+			continue;
+		snprintf(text, sizeof(text), "backend %s", px->name);
+		put_added(d, text, true, out);
+		put_added_servers(d, px, out);
+	}
+}
+
+static void dump_release(struct ctl_request *rq)
+{
+	struct config_dump *d = rq->state;
+
+	if (d)
+		config_drop(&d->config);
+	free(d);
+	rq->state = NULL;
+}
+
+/* [json]. False: said. */
+static bool take_json(struct ctl_request *rq, bool *json)
+{
+	const char *word = rq->words[rq->at];
+
+	*json = word && strcmp(word, "json") == 0;
+	if (!word || (*json && !rq->words[rq->at + 1]))
+		return true;
+	ctl_error(rq, "Only 'json' may follow.");
+	return false;
+}
+
+/* NULL: said. */
+static struct config_dump *dump_begin(struct ctl_request *rq)
+{
+	struct config_dump *d;
+	bool json;
+
+	if (!take_json(rq, &json))
+		return NULL;
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		ctl_error(rq, "Out of memory.");
+		return NULL;
+	}
+	d->config = config_take(generation_current());
+	d->json = json;
+	d->line = conf_kept_first(d->config);
+	rq->state = d;
+	return d;
+}
+
+static enum ctl_step show_config(struct ctl_request *rq)
+{
+	struct config_dump *d = rq->state;
+
+	if (!d) {
+		d = dump_begin(rq);
+		if (!d)
+			return CTL_DONE;
+		strbuf_add_str(rq->out, d->json ? "{\"lines\":[" : "");
+	}
+	for (; d->line; d->line = d->line->next) {
+		const struct conf_kept *k = d->line;
+
+		if (ctl_is_due(rq))
+			return CTL_MORE;
+		if (k->opens) {
+			put_added_servers(d, d->px, rq->out);
+			d->px = proxy_of_line(d->config, k);
+		}
+		if (d->json)
+			put_line_json(d, k, rq->out);
+		else
+			put_line(d, k, rq->out);
+	}
+	put_added_servers(d, d->px, rq->out);
+	put_added_backends(d, rq->out);
+	if (d->json)
+		strbuf_add_str(rq->out, "]}\n");
+	return CTL_DONE;
+}
+
+/* --- show config diff ------------------------------------------------------------------------- */
+
+/* "!app/s1: weight 5". <server>: "", it is about the proxy. <what>: in quotes with JSON. */
+static void put_change(struct config_dump *d, const struct proxy *px, const char *server,
+		       struct slice what, struct strbuf *out)
+{
+	if (d->json)
+		strbuf_printf(out, "%s{\"proxy\":\"%s\",\"server\":\"%s\",\"changed\":[%.*s]}",
+			      d->begun ? "," : "", px->name, server, SLICE_FMT(what));
+	else
+		strbuf_printf(out, "!%s%s%s: %.*s\n", px->name, *server ? "/" : "", server,
+			      SLICE_FMT(what));
+	d->begun = true;
+}
+
+/* What the files of the start do not have. */
+static void put_additions(struct config_dump *d, struct strbuf *out)
+{
+	struct slice added = d->json ? SLICE("\"added\"") : SLICE("added");
+
+	for (const struct proxy *px = proxies_first(d->config); px; px = proxy_next(px)) {
+		if (px->run.is_added)
+			put_change(d, px, "", added, out);
+		for (struct server *srv = server_first(px); srv; srv = server_next(srv))
+			if (srv->life.is_dynamic)
+				put_change(d, px, srv->name, added, out);
+	}
+}
+
+/* The things that were changed on the Runtime API. */
+static void put_changes(struct config_dump *d, struct strbuf *out)
+{
+	char text[512];
+	struct strbuf said;
+
+	for (const struct conf_kept *k = d->line; k; k = k->next) {
+		struct changes c = { .before = d->json ? "\"" : "", .between = d->json ? "," : ", ",
+				     .after = d->json ? "\"" : "" };
+
+		strbuf_init_fixed(&said, text, sizeof(text));
+		c.out = &said;
+		if (k->opens)
+			d->px = proxy_of_line(d->config, k);
+		line_changes(d->px, k, &c);
+		if (c.any)
+			put_change(d, d->px, k->opens ? "" : conf_kept_word(k, 1),
+				   strbuf_slice(&said), out);
+	}
+	put_additions(d, out);
+}
+
+static enum ctl_step show_config_diff(struct ctl_request *rq)
+{
+	struct config *files = config_new();
+	struct config_dump *d = files ? dump_begin(rq) : NULL;
+	struct diag_list diags;
+
+	diag_list_init(&diags);
+	if (d && !generation_read_lines(files, &diags)) {
+		const struct diag *first = list_first(&diags.diags, struct diag, link);
+
+		ctl_error(rq, "%s", first->message);
+	} else if (d) {
+		strbuf_add_str(rq->out, d->json ? "{\"changed\":[" : "");
+		put_changes(d, rq->out);
+		if (d->json)
+			strbuf_add_str(rq->out, "],\"differences\":[");
+		config_diff_put(conf_kept_first(d->config), conf_kept_first(files), d->json,
+				rq->out);
+		if (d->json)
+			strbuf_add_str(rq->out, "]}\n");
+	}
+	diag_list_fini(&diags);
+	config_drop(&files);
+	return CTL_DONE;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "show config", .level = CTL_OPERATOR, .syntax = "[json]",
+	  .help = "show the configuration that is running, without secrets, and what was changed",
+	  .run = show_config, .release = dump_release },
+	{ .words = "show config diff", .level = CTL_OPERATOR, .syntax = "[json]",
+	  .help = "show how the files, as they are now, differ from what is running",
+	  .run = show_config_diff, .release = dump_release },
+	{ 0 }
+};
+
+const struct module mod_config_ctl = { .name = "config_ctl", .commands = commands };
