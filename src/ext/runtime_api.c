@@ -7,7 +7,8 @@
  * "quit": whatever it does to the session, it ends. What it says is made JSON while it comes, so
  * that an answer of megabytes needs some kilobytes.
  *
- * GET of .../v1/requests and .../v1/requests/<id> is `why`, whose JSON is the body as it is.
+ * GET of .../v1/requests, .../v1/config and what is below them is `why` and `show config`, whose JSON
+ * is the body as it is.
  *
  * Pages of other sites can have their readers' browsers send forms: so nothing is carried out that
  * does not say it is application/json, for which browsers ask first.
@@ -165,6 +166,21 @@ static bool put_id(struct api *a, struct slice text, struct strbuf *out)
 	return len > 0;
 }
 
+/* What stands below /v1/ as a command. False: nothing does. */
+static bool put_command(struct api *a, struct slice what, struct strbuf *out)
+{
+	static const struct { const char *path, *command; } known[] = {
+		{ "requests", "why" }, { "config", "show config" },
+		{ "config/diff", "show config diff" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (slice_eq(what, slice_of(known[i].path)))
+			return strbuf_add_str(out, known[i].command);
+	return slice_starts(what, SLICE("requests/")) && strbuf_add_str(out, "why ") &&
+	       put_id(a, slice_sub(what, 9, what.len), out);
+}
+
 /* The command that a path below /v1/ stands for. */
 static bool read_path(struct api *a)
 {
@@ -180,10 +196,7 @@ static bool read_path(struct api *a)
 		return refuse(a, 405, "POST is expected");
 	what = slice_sub(path, at + 4, path.len);
 	strbuf_init_fixed(&b, text, sizeof(text));
-	strbuf_add_str(&b, "why ");
-	good = slice_eq(what, SLICE("requests")) ||
-	       (slice_starts(what, SLICE("requests/")) &&
-		put_id(a, slice_sub(what, 9, what.len), &b));
+	good = put_command(a, what, &b);
 	strbuf_add_str(&b, " json");
 	if (!good || b.overflow)
 		return refuse(a, 404, "there is no such thing");

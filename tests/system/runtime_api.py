@@ -134,6 +134,9 @@ def read_by_name(tap, api, failing):
                          for r in data["requests"]]),
                (200, [(i, "RULE_DENY", "http-request deny", True)]), "one of them, by its id %r" % i)
     tap.eq(get("/v1/requests/nosuch"), (200, {"requests": [], "missed": 0}), "none by an id that nobody has")
+    status, data = get("/v1/config")
+    tap.eq((status, [x["text"] for x in data["lines"] if x["opens"]][-1]), (200, "backend be"), "the configuration")
+    tap.eq(get("/v1/config/diff")[0], 200, "how it differs from the files")
     for path, status in (("/v1/nosuch", 404), ("/v1/requests/", 404), ("/v1/requests/a%20b", 404), ("/v1/requests/%0a", 404),
                          ("/v1/requests/%zz", 404), ("/v1/requests/" + "x" * 600, 404), ("/user/v1/requests", 403)):
         got, data = get(path)
