@@ -211,6 +211,7 @@ struct proxy_http {
 /* Which log option there is. */
 struct proxy_log_option {
 	enum proxy_log_kind kind;
+	const char *said;            /* how: "log-format", "option httplog"; or NULL */
 	const char *file;            /* where it was set, for warnings */
 	int line;
 };
@@ -377,6 +378,12 @@ void proxies_allow_unresolved(struct config *cfg);
 const char *proxy_mode_name(enum proxy_mode mode);
 /* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
 const char *proxy_kind_name(const struct proxy *px);
+
+/* Notes that the line says by <what> ("log-format", "option httplog clf"; it must last) how its
+ * proxy or defaults section logs; a warning where a defaults section has said so before. Manual:
+ * configuration 4.2 log-format.
+ */
+void proxy_log_format_said(struct conf_line *l, const char *what);
 
 /* Gives the proxies, servers and listeners of <next> the states of those of <prev> that are the
  * same: same name and sides; for servers and listeners, same address too. What was set at run time

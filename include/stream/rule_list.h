@@ -20,8 +20,9 @@ struct redirect;
 
 /* The order in which kinds of rules are evaluated, whatever their order in the file. */
 enum rule_order {
-	ORDER_NONE, ORDER_TCP_CONNECTION, ORDER_TCP_SESSION, ORDER_TCP_CONTENT, ORDER_HTTP_REQUEST,
-	ORDER_REDIRECT, ORDER_USE_BACKEND, ORDER_USE_SERVER,
+	ORDER_NONE, ORDER_QUIC_INITIAL, ORDER_TCP_CONNECTION, ORDER_TCP_SESSION, ORDER_TCP_CONTENT,
+	ORDER_HTTP_REQUEST, ORDER_REDIRECT, ORDER_USE_BACKEND, ORDER_USE_SERVER,
+	ORDER_TCP_RESPONSE, ORDER_HTTP_RESPONSE, /* of answers: an order of their own */
 };
 
 /* use_backend or use-server: a name, fixed or computed, and a condition. */
@@ -54,7 +55,7 @@ struct rule_proxy {
 	unsigned count[RULES_COUNT];
 	struct acl_set *acls;            /* its own and inherited ones; NULL until the first use */
 	int64_t inspect_ms[2];           /* request, response; 0 none */
-	enum rule_order last_order;      /* latest kind seen, for warnings */
+	enum rule_order last_order[2];   /* latest kind seen, for warnings: requests, responses */
 	unsigned heir_caps;              /* check phase, of defaults with rules: who uses them */
 	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
 	unsigned first_number[RULES_COUNT], numbered;

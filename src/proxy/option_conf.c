@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* option_conf.c - edge file: the proxies' `option` keywords */
+#include <stdio.h>
 #include <string.h>
 #include "conf/conf.h"
 #include "proxy/modules.h"
@@ -73,12 +74,23 @@ static bool parse_http_conn(struct conf_line *l)
 
 /* --- log formats: keyword->min is the kind -------------------------------------------------- */
 
+void proxy_log_format_said(struct conf_line *l, const char *what)
+{
+	struct proxy *px = l->object;
+
+	if (px->caps & PROXY_DEFAULTS && px->log_option.said)
+		conf_warn(l, 0, NULL, "'%s' overrides previous '%s' in 'defaults' section.", what,
+			  px->log_option.said);
+	px->log_option.said = what;
+}
+
 static bool parse_log_kind(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 	enum proxy_log_kind kind = (enum proxy_log_kind)l->keyword->min;
 	const char *word = conf_next(l);
 	bool has_clf = kind != PROXY_LOG_HTTPS;
+	char text[64];
 
 	if (word && strcmp(word, "json") == 0)
 		kind = kind == PROXY_LOG_TCP ? PROXY_LOG_TCP_JSON
@@ -88,6 +100,8 @@ static bool parse_log_kind(struct conf_line *l)
 	else if (word && has_clf)
 		return conf_error(l, 2, NULL, "keyword 'option %s' only supports option 'clf'.",
 				  kind == PROXY_LOG_HTTP ? "httplog" : "tcplog");
+	snprintf(text, sizeof(text), "%s %s", l->keyword->words, word ? word : "");
+	proxy_log_format_said(l, word ? conf_strdup(l->cfg, text) : l->keyword->words);
 	px->log_option.kind = kind;
 	px->log_option.file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	px->log_option.line = l->place.line;

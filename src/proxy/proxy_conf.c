@@ -145,9 +145,17 @@ static bool parse_timeout(struct conf_line *l)
 {
 	const struct proxy *px = l->object;
 	const char *word = conf_peek(l);
+	const size_t at = l->keyword->offset;
+	const int64_t *now = field_of(l);
+	int64_t before = *now;
 
 	if (!conf_take_time_ms(l, field_of(l)))
 		return false;
+	/* said twice in this section, unless it is what its defaults say as well */
+	if (!(px->caps & PROXY_DEFAULTS) && before !=
+	    (px->defaults ? *(const int64_t *)((const char *)px->defaults + at) : 0))
+		conf_warn(l, 0, NULL, "overwriting '%s' which was already specified",
+			  l->keyword->words);
 	if (conf_is_small_time(word))
 		conf_warn(l, l->at - 1, NULL,
 			  "'%s %s' in %s '%s' is suspiciously small for a value in milliseconds. "

@@ -26,6 +26,7 @@ static bool parse_log_format(struct conf_line *l)
 
 	/* the last one wins, be it a format or an option */
 	proxy->log_option.kind = PROXY_LOG_NONE;
+	proxy_log_format_said(l, "log-format");
 	return take_format(l, &px->log_format);
 }
 
@@ -40,7 +41,11 @@ static bool parse_log_format_sd(struct conf_line *l)
 static bool parse_error_log_format(struct conf_line *l)
 {
 	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+	const struct proxy *proxy = l->object;
 
+	if (px->error_format && proxy->caps & PROXY_DEFAULTS)
+		conf_warn(l, 0, NULL, "'error-log-format' overrides previous "
+			  "'error-log-format' in 'defaults' section.");
 	return take_format(l, &px->error_format);
 }
 

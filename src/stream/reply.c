@@ -252,7 +252,7 @@ static bool reply_finish(struct reply_parser *p)
 	if (reply->kind == REPLY_UNSET)
 		reply->kind = p->deny && p->bare ? REPLY_PAGES : REPLY_EMPTY;
 	has_body = (reply->kind == REPLY_RAW || reply->kind == REPLY_FORMAT) && reply->raw.len;
-	if (reply->kind >= REPLY_PAGES && reply->kind <= REPLY_GROUP &&
+	if (reply->kind >= REPLY_PAGES && reply->kind <= REPLY_GROUP && reply->kind != REPLY_PAGE &&
 	    http_page_index(reply->status) < 0)
 		return reply_error(p, p->l->at,
 				  "status code '%u' not handled by default "

@@ -113,6 +113,7 @@ const char *rule_file(struct conf_line *l)
 void rule_warn_order(struct conf_line *l, enum rule_order order)
 {
 	static const char *const names[] = {
+		[ORDER_QUIC_INITIAL] = "quic-initial",
 		[ORDER_TCP_CONNECTION] = "tcp-request connection",
 		[ORDER_TCP_SESSION] = "tcp-request session",
 		[ORDER_TCP_CONTENT] = "tcp-request content",
@@ -120,15 +121,21 @@ void rule_warn_order(struct conf_line *l, enum rule_order order)
 		[ORDER_REDIRECT] = "redirect",
 		[ORDER_USE_BACKEND] = "use_backend",
 		[ORDER_USE_SERVER] = "use-server",
+		[ORDER_TCP_RESPONSE] = "tcp-response content",
+		[ORDER_HTTP_RESPONSE] = "http-response",
 	};
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
 
-	if (order < rp->last_order)
+	enum rule_order *last = &rp->last_order[order >= ORDER_TCP_RESPONSE];
+
+	/* use_backend and use-server are of different sections, of which `listen` is both */
+	if (order < *last && order != ORDER_USE_BACKEND)
 		conf_warn(l, 0, NULL,
-			  "a '%s' rule placed after a '%s' rule will still be processed "
-			  "before.", names[order], names[rp->last_order]);
-	else
-		rp->last_order = order;
+			  "a '%s' rule placed after %s '%s' rule will still be processed "
+			  "before.", names[order], *names[*last] == 'h' ? "an" : "a",
+			  names[*last]);
+	else if (order > *last)
+		*last = order;
 }
 
 bool rule_at_end(const struct conf_line *l)

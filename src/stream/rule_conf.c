@@ -37,6 +37,8 @@ static bool http_line_parse(struct conf_line *l, enum ruleset set)
 		return rules_refuse_anonymous(l);
 	if (set == RULES_HTTP_REQUEST)
 		rule_warn_order(l, ORDER_HTTP_REQUEST);
+	if (set == RULES_HTTP_RESPONSE)
+		rule_warn_order(l, ORDER_HTTP_RESPONSE);
 	return rule_parse_line(l, set);
 }
 
@@ -68,6 +70,7 @@ static bool quic_initial_parse(struct conf_line *l)
 	if (px->mode != PROXY_MODE_HTTP)
 		return conf_error(l, 0, NULL, "'quic-initial' : proxy '%s' does not use HTTP mode",
 				  px->name);
+	rule_warn_order(l, ORDER_QUIC_INITIAL);
 	return rule_parse_line(l, RULES_QUIC_INITIAL);
 }
 
@@ -109,17 +112,27 @@ static bool tcp_response_parse(struct conf_line *l)
 	if (!(px->caps & (PROXY_BE | PROXY_DEFAULTS)))
 		return conf_error(l, 0, NULL, "tcp-response content is only allowed in 'backend' "
 				  "sections or 'defaults' section with a name");
+	rule_warn_order(l, ORDER_TCP_RESPONSE);
 	return rule_parse_line(l, RULES_TCP_RESPONSE);
 }
 
 static bool inspect_delay_parse(struct conf_line *l)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	const struct proxy *px = l->object;
 	bool response = strncmp(l->keyword->words, "tcp-response", 12) == 0;
+	int64_t delay;
 
 	if (line_is_anonymous_defaults(l))
 		return rules_refuse_anonymous(l);
-	return conf_take_time_ms(l, &rp->inspect_ms[response]) && conf_take_end(l);
+	if (!conf_take_time_ms(l, &delay) || !conf_take_end(l))
+		return false;
+	if (rp->inspect_ms[response])
+		conf_warn(l, 0, NULL, "ignoring %s (was already defined) in %s '%s'",
+			  l->keyword->words, proxy_kind_name(px), px->name);
+	else
+		rp->inspect_ms[response] = delay;
+	return true;
 }
 
 /* The first word behind tcp-request or tcp-response was none of those known. */
