@@ -59,6 +59,8 @@ void fcgi_add_begin_request(struct strbuf *b, uint16_t request, bool keep);
 void fcgi_add_get_values(struct strbuf *b);
 /* A name and its value, in PARAMS and GET_VALUES. */
 void fcgi_add_param(struct strbuf *b, struct slice name, struct slice value);
+/* The same; the caller writes both where it says, the value behind the name. NULL: no memory. */
+char *fcgi_add_param_room(struct strbuf *b, size_t name_len, size_t value_len);
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

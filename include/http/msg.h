@@ -142,6 +142,16 @@ bool http_replace_text(const struct regex *re, struct slice to, struct slice tex
 bool http_msg_set_field(struct http_msg *m, struct slice name, struct slice value);
 /* Makes room for <more> fields at the end of a list (trailers too). */
 bool http_fields_reserve(struct http_fields *f, struct arena *arena, unsigned more);
+/* The numbers of the well-known fields that are there, a bit each. */
+static inline uint64_t http_fields_there(const struct http_fields *f)
+{
+	uint64_t there = 0;
+
+	for (unsigned i = 0; i < f->count; i++)
+		there |= 1ULL << f->list[i].id;
+	return there;
+}
+_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
 /* The whole target. An absolute form also sets the Host field, so that both name the same host. */
 bool http_msg_set_uri(struct http_msg *m, struct slice uri);
 /* Replaces the host of an absolute form, keeping the rest; any other form is left alone. */

@@ -80,24 +80,43 @@ void fcgi_add_get_values(struct strbuf *b)
 	fcgi_end(b, start);
 }
 
-static void add_length(struct strbuf *b, size_t len)
+static char *put_length(char *at, size_t len)
 {
-	const char bytes[4] = {
-		(char)(LENGTH_LONG | len >> 24), (char)(len >> 16), (char)(len >> 8), (char)len
-	};
+	if (len < LENGTH_LONG) {
+		*at++ = (char)len;
+		return at;
+	}
+	*at++ = (char)(LENGTH_LONG | len >> 24);
+	*at++ = (char)(len >> 16);
+	*at++ = (char)(len >> 8);
+	*at++ = (char)len;
+	return at;
+}
 
-	if (len < LENGTH_LONG)
-		strbuf_add_char(b, (char)len);
-	else
-		strbuf_add(b, slice_make(bytes, sizeof(bytes)));
+char *fcgi_add_param_room(struct strbuf *b, size_t name_len, size_t value_len)
+{
+	size_t most = name_len + value_len + 8;
+	char *at;
+
+	if (most >= b->size - b->len && !strbuf_reserve(b, most))
+		return NULL;
+	at = put_length(b->ptr + b->len, name_len);
+	at = put_length(at, value_len);
+	b->len = (size_t)(at - b->ptr) + name_len + value_len;
+	b->ptr[b->len] = 0;
+	return at;
 }
 
 void fcgi_add_param(struct strbuf *b, struct slice name, struct slice value)
 {
-	add_length(b, name.len);
-	add_length(b, value.len);
-	strbuf_add(b, name);
-	strbuf_add(b, value);
+	char *at = fcgi_add_param_room(b, name.len, value.len);
+
+	if (!at)
+		return;
+	if (name.len)
+		at = mempcpy(at, name.ptr, name.len);
+	if (value.len)
+		memcpy(at, value.ptr, value.len);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

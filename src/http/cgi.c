@@ -9,11 +9,11 @@ static const struct slice status_name = SLICE("status");
 
 /* --- names and paths -------------------------------------------------------------------------- */
 
-static char char_of_name(char c)
+static inline char char_of_name(char c)
 {
-	char lower = ascii_lower(c);
-
-	return (lower >= 'a' && lower <= 'z') || ascii_is_digit(c) ? ascii_upper(c) : '_';
+	if ((unsigned char)((c | 0x20) - 'a') < 26)
+		return (char)(c & ~0x20);
+	return ascii_is_digit(c) ? c : '_';
 }
 
 void cgi_add_name(struct strbuf *out, struct slice name)
@@ -52,7 +52,6 @@ bool cgi_add_path(struct strbuf *out, struct slice path)
 struct adding {
 	const struct cgi_request *rq;
 	struct strbuf *out;
-	struct strbuf text;   /* for names and values that are put together */
 };
 
 static const struct cgi_param *param_set(const struct cgi_request *rq, struct slice name)
@@ -73,13 +72,20 @@ static struct slice value_of(const struct cgi_request *rq, struct slice name, st
 
 static void add_field(struct adding *a, const struct h1_field *f)
 {
+	bool is_plain = f->id == FIELD_CONTENT_LENGTH || f->id == FIELD_CONTENT_TYPE;
+	char *at;
+
 	if (slice_eq(f->name, SLICE("proxy")))
 		return;
-	strbuf_reset(&a->text);
-	if (f->id != FIELD_CONTENT_LENGTH && f->id != FIELD_CONTENT_TYPE)
-		strbuf_add(&a->text, SLICE("HTTP_"));
-	cgi_add_name(&a->text, f->name);
-	fcgi_add_param(a->out, strbuf_slice(&a->text), f->value);
+	at = fcgi_add_param_room(a->out, f->name.len + (is_plain ? 0 : 5), f->value.len);
+	if (!at)
+		return;
+	if (!is_plain)
+		at = mempcpy(at, "HTTP_", 5);
+	for (size_t i = 0; i < f->name.len; i++)
+		*at++ = char_of_name(f->name.ptr[i]);
+	if (f->value.len)
+		memcpy(at, f->value.ptr, f->value.len);
 }
 
 /* Adds a parameter that nobody has set. */
@@ -91,17 +97,25 @@ static void add_default(struct adding *a, struct slice name, struct slice value)
 
 static void add_number(struct adding *a, struct slice name, uint64_t number)
 {
-	strbuf_reset(&a->text);
-	strbuf_add_uint(&a->text, number);
-	add_default(a, name, strbuf_slice(&a->text));
+	char digits[NUM_U64_MAX];
+
+	add_default(a, name, slice_make(digits, num_put_u64(digits, number)));
 }
 
 static void add_joined(struct adding *a, struct slice name, struct slice first, struct slice second)
 {
-	strbuf_reset(&a->text);
-	strbuf_add(&a->text, first);
-	strbuf_add(&a->text, second);
-	add_default(a, name, strbuf_slice(&a->text));
+	char *at;
+
+	if (first.len + second.len == 0 || param_set(a->rq, name))
+		return;
+	at = fcgi_add_param_room(a->out, name.len, first.len + second.len);
+	if (!at)
+		return;
+	at = mempcpy(at, name.ptr, name.len);
+	if (first.len)
+		at = mempcpy(at, first.ptr, first.len);
+	if (second.len)
+		memcpy(at, second.ptr, second.len);
 }
 
 /* Where the script is, and what comes after it. */
@@ -173,8 +187,8 @@ void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
 {
 	struct adding a = { .rq = r, .out = b };
 	const struct http_fields *fields = &r->head->fields;
+	char digits[NUM_U64_MAX];
 
-	strbuf_init(&a.text);
 	for (unsigned i = 0; i < fields->count; i++)
 		if (fields->list[i].name.ptr)
 			add_field(&a, &fields->list[i]);
@@ -183,12 +197,10 @@ void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
 	add_defaults(&a);
 	/* the true length comes last: it must not be a question of what somebody has set */
 	if (!http_field_find(fields, FIELD_CONTENT_LENGTH, slice_none())) {
-		strbuf_reset(&a.text);
-		strbuf_add_uint(&a.text, r->body_len);
-		fcgi_add_param(b, SLICE("CONTENT_LENGTH"), strbuf_slice(&a.text));
+		size_t len = num_put_u64(digits, r->body_len);
+
+		fcgi_add_param(b, SLICE("CONTENT_LENGTH"), slice_make(digits, len));
 	}
-	b->overflow |= a.text.overflow;
-	strbuf_fini(&a.text);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

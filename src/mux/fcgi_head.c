@@ -28,15 +28,18 @@ static size_t find_end(const char *p, size_t from, size_t len)
 /* An application need not know what time it is (RFC 9110 6.6.1). */
 static bool add_date(struct http_msg *m)
 {
-	char *text;
+	static __thread char text[DATE_IMF_LEN];
+	static __thread int64_t text_s = -1;
+	int64_t now_s = (int64_t)(clock_wall_us() / 1000000);
+	struct slice copy;
 
 	if (http_field_find(&m->fields, FIELD_DATE, slice_none()))
 		return true;
-	text = arena_alloc(m->arena, DATE_IMF_LEN);
-	if (!text)
-		return false;
-	date_put_imf(text, (int64_t)(clock_wall_us() / 1000000));
-	return http_msg_add_field(m, SLICE("date"), slice_make(text, DATE_IMF_LEN));
+	if (now_s != text_s)
+		date_put_imf(text, now_s);
+	text_s = now_s;
+	copy = arena_copy(m->arena, slice_make(text, DATE_IMF_LEN));
+	return copy.ptr && http_msg_put_field(m, FIELD_DATE, field_name_of(FIELD_DATE), copy);
 }
 
 static void choose_body(struct fcgi_stream *s, struct http_msg *m, const struct h1_head *head)
@@ -76,8 +79,8 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	if (!cgi_answer_finish(m) || !add_date(m))
 		return false;
 	/* the coding is taken off here; how the client gets the body is its side's to decide */
-	http_msg_del_field(m, SLICE("transfer-encoding"));
-	http_msg_del_field(m, SLICE("te"));
+	http_msg_del_field_of(m, FIELD_TRANSFER_ENCODING, slice_none());
+	http_msg_del_field_of(m, FIELD_TE, slice_none());
 	choose_body(s, m, head);
 	return true;
 }

@@ -77,13 +77,47 @@ static bool make_head(struct fcgi_stream *s, struct strbuf *b)
 	return !b->overflow;
 }
 
+/* The head of one that does not fit a block. */
+static void add_large_head(struct fcgi_stream *s)
+{
+	struct strbuf b;
+
+	strbuf_init(&b);
+	if (!make_head(s, &b))
+		fcgis_fail(s, EP_TX_REFUSED | EP_RX_ABORT, "no FastCGI for this request");
+	else if (!block_queue_add_copy(&s->conn->out, strbuf_slice(&b)))
+		fcgis_fail(s, EP_RX_ABORT, "out of memory");
+	strbuf_fini(&b);
+}
+
+/* Written where it is sent from. */
+static void add_request(struct fcgi_stream *s)
+{
+	struct block *block = block_new();
+	struct strbuf b;
+
+	if (!block) {
+		fcgis_fail(s, EP_RX_ABORT, "out of memory");
+		return;
+	}
+	strbuf_init_fixed(&b, block->data, block->size);
+	if (make_head(s, &b)) {
+		block->used = (uint32_t)b.len;
+		if (!block_queue_add(&s->conn->out, block, block->data, b.len))
+			fcgis_fail(s, EP_RX_ABORT, "out of memory");
+	} else if (b.overflow) {
+		add_large_head(s);
+	} else {
+		fcgis_fail(s, EP_TX_REFUSED | EP_RX_ABORT, "no FastCGI for this request");
+	}
+	block_drop(block);
+}
+
 /* False: the request is refused, or waits. */
 static bool begin(struct fcgi_stream *s)
 {
 	struct fcgi_conn *h = s->conn;
 	struct endpoint *ep = s->ep;
-	struct strbuf b;
-	bool ok;
 
 	if (!(ep->flags & EP_TX_HEAD))
 		return false;
@@ -93,13 +127,7 @@ static bool begin(struct fcgi_stream *s)
 	}
 	if (!may_begin(h))
 		return false;
-	strbuf_init(&b);
-	ok = make_head(s, &b);
-	if (!ok)
-		fcgis_fail(s, EP_TX_REFUSED | EP_RX_ABORT, "no FastCGI for this request");
-	else if (!block_queue_add_copy(&h->out, strbuf_slice(&b)))
-		fcgis_fail(s, EP_RX_ABORT, "out of memory");
-	strbuf_fini(&b);
+	add_request(s);
 	if (s->flags & FCGIS_FL_RX_END)
 		return false;
 	if (ep->tx_head->method == HTTP_METH_HEAD)

@@ -171,22 +171,11 @@ static void look_at_wishes(const struct http_msg *m, const struct cache_conf *c,
 }
 
 #define FIELD_BIT(id) (1ULL << (id))
-_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
-
-/* Which of the well-known fields a message has. */
-static uint64_t fields_there(const struct http_msg *m)
-{
-	uint64_t there = 0;
-
-	for (unsigned i = 0; i < m->fields.count; i++)
-		there |= FIELD_BIT(m->fields.list[i].id);
-	return there;
-}
 
 void cache_look_at_request(const struct http_msg *m, const struct cache_conf *c,
 			   struct cache_request *out)
 {
-	uint64_t there = fields_there(m);
+	uint64_t there = http_fields_there(&m->fields);
 
 	*out = (struct cache_request){
 		.is_get = m->method == HTTP_METH_GET, .is_head = m->method == HTTP_METH_HEAD,

@@ -27,13 +27,12 @@ struct fcgi_state {
 
 /* What no application gets, unless a line passes it on. */
 static const struct {
-	struct slice name;
+	uint8_t id;
 	bool passable;
 } hidden[] = {
-	{ SLICE("authorization"), true }, { SLICE("proxy-authorization"), true },
-	{ SLICE("te"), true }, { SLICE("keep-alive"), true }, { SLICE("upgrade"), true },
-	{ SLICE("connection"), true }, { SLICE("transfer-encoding"), false },
-	{ SLICE("expect"), false },
+	{ FIELD_AUTHORIZATION, true }, { FIELD_PROXY_AUTHORIZATION, true }, { FIELD_TE, true },
+	{ FIELD_KEEP_ALIVE, true }, { FIELD_UPGRADE, true }, { FIELD_CONNECTION, true },
+	{ FIELD_TRANSFER_ENCODING, false }, { FIELD_EXPECT, false },
 };
 
 static bool add_param(struct filter *f, struct slice name, struct slice value)
@@ -59,7 +58,8 @@ static bool add_auth(struct filter *f, const struct http_msg *m)
 {
 	struct auth_fields auth;
 
-	if (!auth_fields_parse(m, SLICE("authorization"), &f->stream->arena, &auth) ||
+	if (!http_field_find(&m->fields, FIELD_AUTHORIZATION, slice_none()) ||
+	    !auth_fields_parse(m, SLICE("authorization"), &f->stream->arena, &auth) ||
 	    !auth.type.len)
 		return true;
 	if (!add_param(f, SLICE("AUTH_TYPE"), auth.type))
@@ -98,9 +98,15 @@ static bool is_passed(const struct fcgi_app *app, struct slice name, struct expr
 
 static void hide_fields(const struct fcgi_app *app, struct http_msg *m, struct expr_ctx *ctx)
 {
-	for (size_t i = 0; i < ARRAY_LEN(hidden); i++)
-		if (!hidden[i].passable || !is_passed(app, hidden[i].name, ctx))
-			http_msg_del_field(m, hidden[i].name);
+	uint64_t there = http_fields_there(&m->fields);
+
+	for (size_t i = 0; i < ARRAY_LEN(hidden); i++) {
+		uint8_t id = hidden[i].id;
+
+		if (there >> id & 1 &&
+		    (!hidden[i].passable || !is_passed(app, field_name_of(id), ctx)))
+			http_msg_del_field_of(m, id, slice_none());
+	}
 	m->flags &= ~(unsigned)HTTP_MSG_UPGRADE;
 }
 
@@ -177,6 +183,18 @@ const struct filter_kind fcgi_filter_kinds[] = {
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
+/* The path without escapes, in <room> where it has some. False: it is none. */
+static bool read_path(struct slice path, struct strbuf *room, struct slice *out)
+{
+	*out = path;
+	if (path.len && path.ptr[0] == '/' && !memchr(path.ptr, '%', path.len))
+		return true;
+	if (!cgi_add_path(room, path))
+		return false;
+	*out = strbuf_slice(room);
+	return true;
+}
+
 /* The path without escapes, in two parts. False: no application may see it. */
 static bool split_path(const struct fcgi_app *app, struct slice path, struct cgi_request *rq)
 {
@@ -232,10 +250,11 @@ bool fcgi_app_params(const struct fcgi_peer *peer, struct endpoint *ep, struct s
 		.body_len = m->body == HTTP_BODY_LENGTH ? m->content_length : 0,
 	};
 	struct strbuf path;
+	struct slice text;
 	bool ok;
 
 	strbuf_init(&path);
-	ok = cgi_add_path(&path, http_msg_path(m)) && split_path(app, strbuf_slice(&path), &rq);
+	ok = read_path(http_msg_path(m), &path, &text) && split_path(app, text, &rq);
 	if (ok) {
 		if (s)
 			of_stream(&rq, s, server, client);

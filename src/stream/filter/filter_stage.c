@@ -342,13 +342,16 @@ static enum step settle(struct stream *s, enum stream_stage stage, enum step ste
 }
 
 /* Is there nothing to be called around this stage? */
-static bool is_quiet(const struct stream *s)
+static inline bool is_quiet(const struct stream *s)
 {
 	const uint32_t quiet = 1u << STAGE_MONITOR | 1u << STAGE_BODY_FE |
 		1u << STAGE_HTTP_REQUEST_FE | 1u << STAGE_BODY_BE | 1u << STAGE_RESPONSE_RULES_BE |
 		1u << STAGE_REPLY | 1u << STAGE_FORWARD;
 
-	return !s->filters->has_points && quiet >> s->stage & 1;
+	if (s->filters->has_points)
+		return false;
+	return quiet >> s->stage & 1 || (s->stage >= STAGE_ASSIGN &&
+					 s->stage <= STAGE_TURN_AROUND && filters_have_passed(s));
 }
 
 /* Calls what comes before a stage. STEP_NEXT: it may run. */
