@@ -80,7 +80,8 @@ spoe-group g
 
 
 # numbers of more than 64 bits, and NUL in texts, of which the reference shows what is in front
-STRANGE = re.compile(rb"[\x80-\xff]{9}|\x08.{1,60}?\0", re.S)
+# (the upper half of a type is flags)
+STRANGE = re.compile(rb"[\x80-\xff]{9}|[%s].{1,60}?\0" % re.escape(bytes(range(8, 256, 16))), re.S)
 
 
 # --- cases -----------------------------------------------------------------------------------------------------------------
