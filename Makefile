@@ -43,7 +43,7 @@
 #:   STATS=none      no figures but gauges, to measure what they cost (bench/stats_cost.py); not for use
 #:   V=1             show the commands
 #:   VERSION, SUBVERS, EXTRAVERSION, VERDATE
-#:   DESTDIR, PREFIX (/usr/local), SBINDIR, MANDIR, DOCDIR, UNITDIR
+#:   DESTDIR, PREFIX (/usr/local), SBINDIR, MANDIR, DOCDIR, BASHCOMPDIR, ZSHCOMPDIR, UNITDIR
 #:   PROGRAM, REFERENCE, FUZZ_SECONDS, JOBS
 
 VERSION      ?= 3.4.0
@@ -55,6 +55,8 @@ PREFIX  ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR  ?= $(PREFIX)/share/man
 DOCDIR  ?= $(PREFIX)/share/doc/haproxy
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR  ?= $(PREFIX)/share/zsh/site-functions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
@@ -431,13 +433,14 @@ doc: $(BINARY)
 	@$(PYTHON) scripts/make-keyword-tables --program ./$(BINARY)
 	@$(PYTHON) scripts/make-file-tables
 	@$(PYTHON) scripts/make-differences
+	@$(PYTHON) scripts/make-completion --program ./$(BINARY)
 
 .PHONY: completion
 completion: $(BINARY)
 	@$(PYTHON) scripts/make-completion --program ./$(BINARY)
 
-.PHONY: install install-bin install-man install-doc install-systemd
-install: install-bin install-man install-doc
+.PHONY: install install-bin install-man install-doc install-completion install-systemd
+install: install-bin install-man install-doc install-completion
 install-bin: $(BINARY) $(HALOG) $(NAMES)
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(SBINDIR)"
 	$(Q)$(INSTALL) -m 755 $(BINARY) "$(DESTDIR)$(SBINDIR)/haproxy"
@@ -449,6 +452,10 @@ install-man:
 install-doc:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(DOCDIR)"
 	$(Q)$(INSTALL) -m 644 README.md INSTALL LICENSE examples/quickstart.cfg "$(DESTDIR)$(DOCDIR)"
+install-completion:
+	$(Q)$(INSTALL) -d "$(DESTDIR)$(BASHCOMPDIR)" "$(DESTDIR)$(ZSHCOMPDIR)"
+	$(Q)$(INSTALL) -m 644 admin/completion/haproxy.bash "$(DESTDIR)$(BASHCOMPDIR)/haproxy"
+	$(Q)$(INSTALL) -m 644 admin/completion/_haproxy "$(DESTDIR)$(ZSHCOMPDIR)/_haproxy"
 install-systemd:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(UNITDIR)"
 	$(Q)sed 's:@SBINDIR@:$(SBINDIR):g' admin/systemd/haproxy.service.in >$(B)/haproxy.service

@@ -293,6 +293,15 @@ def doc_tests():
     said("a file that went", "src/base/gone.c is not there", "see `src/base/gone.c`\n")
     said("a page that went", "link to gone.md", "see [it](gone.md)\n")
     said("a function of another file", "low is not in codec/high.c", "`low()` (`src/codec/high.c`)\n")
+    # a program that knows one word
+    program = "#!/bin/sh\ncase $1 in -dKall) echo '  http-request deny' ;; esac\n"
+
+    def users(name, text, page):
+        expect(name, rule, {"doc/start.md": page, "program": program}, text, "--program", "./program")
+    users("what is missing", "", "`frobnicate` is not built yet.\n")
+    users("what is there by now", "`deny` is said to be missing, and is there", "The action `deny` is not supported.\n")
+    users("a chapter of what is missing", "`deny` is said to be missing, and is there", "## What is not there yet\n\n`deny`, `x`\n")
+    users("missing without a name", "does not name it", "Lua is not built yet.\n")
     said("a step of the walk in another file", "low is not in codec/high.c", "| 1 | `low` | codec/high.c | so |\n")
 
 
