@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every file of examples/ runs and answers: a line "# try: METHOD ADDRESS:PORT/PATH -> STATUS" in its first
-comment says what. Its ports are moved to free ones. Run with the reference too, except for extensions.
+"""Every file of examples/ runs and answers: a line "# try: METHOD [https://NAME@]ADDRESS:PORT/PATH -> STATUS" in its first
+comment says what; with a name over TLS, with a certificate of that name. Certificates that it names are made. Its ports are moved to free ones. Run with the reference too, except for extensions.
 """
 import glob
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import tempfile
 
@@ -24,11 +25,24 @@ def moved(text, folder):
     return text.replace("/tmp/", folder + "/"), ports
 
 
-def ask(method, port, path):
+def certificates(text):
+    """Makes the files behind the words `crt`: each for the name that its own name begins with."""
+    for path in set(re.findall(r" crt (\S+\.pem)", re.sub(r"(?m)^#.*", "", text))):
+        name = os.path.basename(path)[:-len(".pem")]
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-days", "2", "-subj", "/CN=" + name, "-addext", "subjectAltName=DNS:" + name, "-keyout",
+                        path + ".key", "-out", path], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ask(method, name, port, path, folder):
     try:
         with lib.connect(port) as s:
-            s.sendall(("%s %s HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n"
-                       % (method, path)).encode())
+            if name:
+                tls = ssl.create_default_context(cafile=glob.glob(folder + "/*/%s.pem" % name)[0])
+                s = tls.wrap_socket(s, server_hostname=name)
+            s.sendall(("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
+                       % (method, path, name or "example.com")).encode())
             got = lib.Reader(s).response()
             return got and got[0]
     except OSError:
@@ -43,13 +57,14 @@ def run(tap, args, path):
     conf = os.path.join(folder, name)
     with open(conf, "w") as f:
         f.write(text)
+    certificates(text)
     p = subprocess.Popen([args.program, "-db", "-f", conf], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    tries = re.findall(r"^# try: (\w+) 127\.0\.0\.1:(\d+)(\S+) -> (\d+)", text, re.M)
+    tries = re.findall(r"^# try: (\w+) (?:https://([\w.]+)@)?127\.0\.0\.1:(\d+)(\S+) -> (\d+)", text, re.M)
     tap.ok(tries or name == "quickstart.cfg", name + " says what to try")
-    for method, port, url, status in tries:
-        tap.ok(lib.until(lambda: ask(method, int(port), url) == int(status)),
-               "%s: %s %s: %s" % (name, method, url, status), ask(method, int(port), url))
+    for method, site, port, url, status in tries:
+        tap.ok(lib.until(lambda: ask(method, site, int(port), url, folder) == int(status)),
+               "%s: %s %s%s: %s" % (name, method, site, url, status), ask(method, site, int(port), url, folder))
     p.terminate()
     p.wait(lib.PATIENCE)
     shutil.rmtree(folder, ignore_errors=True)
