@@ -26,7 +26,9 @@
 #:   deps, test-deps install what is missing to build, to test
 #:   install         the programs, manual pages, documents (install-bin, -man, -doc, -systemd)
 #:   dist            build/dist/haproxy-VERSION.tar.gz of what is committed: the same bytes each time
+#:   image           the image haproxy:VERSION of it, with docker, podman or buildah
 #:   deb             build/deb/*.deb, in place of Debian's haproxy
+#:   check-deb       installs it over that in a root folder of its own, and tries it; needs root
 #:   clean, help
 #:
 #: Variables
@@ -85,7 +87,7 @@ is = $(filter-out 0,$(strip $(1)))
 MAKEFLAGS += --no-builtin-rules
 GOALS := $(or $(MAKECMDGOALS),all)
 # goals that run before a compiler or a library is known to be there
-PLAIN_GOALS := help clean check check-bare quickstart deps test-deps check-reference bench scripts-test dist deb check-deb
+PLAIN_GOALS := help clean check check-bare quickstart deps test-deps check-reference bench scripts-test dist deb check-deb image
 BUILDING := $(filter-out $(PLAIN_GOALS),$(GOALS))
 # "make reg-tests AREA...": the words after the first goal are no goals
 ifneq ($(filter reg-tests check-reference,$(firstword $(GOALS))),)
@@ -466,7 +468,7 @@ endif
 
 # ---- goals that need nothing to be there yet
 
-.PHONY: help clean deps test-deps quickstart check check-bare check-reference scripts-test bench dist deb check-deb
+.PHONY: help clean deps test-deps quickstart check check-bare check-reference scripts-test bench dist deb check-deb image
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
@@ -490,6 +492,8 @@ check-reference:
 	$(if $(REGTEST_ARGS),,@$(PYTHON) tests/system/expressions.py --reference "$(REFERENCE)")
 dist:
 	@scripts/make-dist $(VERSION)$(SUBVERS)$(EXTRAVERSION)
+image:
+	@scripts/make-image $(VERSION)$(SUBVERS)$(EXTRAVERSION)
 deb:
 	@scripts/make-deb $(VERSION)$(SUBVERS)$(EXTRAVERSION) $(JOBS)
 check-deb:

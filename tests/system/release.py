@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -61,6 +62,33 @@ def test_dist(tap, args):
     tap.ok(all(n == "haproxy-9.9" or n.startswith("haproxy-9.9/") for n in names) and "haproxy-9.9/Makefile" in names, "all is in one folder")
     tap.eq([n for n in files if "/build/" in n or n.endswith((".o", "/haproxy"))], [], "nothing that was built")
     tap.eq(len(owners), 1, "one owner, one time")
+
+
+ENGINE = """#!/bin/sh
+for word; do last=$word; done
+echo "$@" >"$OUT/words"
+ls -A "$last" >"$OUT/names"
+"""
+
+
+def test_image(tap, args):
+    """What an engine is asked for; tests/system/container.py goes through the recipe's steps."""
+    if run("git", "rev-parse", "--verify", "-q", "HEAD").returncode:
+        tap.skip("make image", "no clone of git")
+        return
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + "/docker", "w") as f:
+            f.write(ENGINE)
+        os.chmod(d + "/docker", 0o755)
+        done = run("scripts/make-image", "9.9", env=dict(os.environ, PATH=d + ":" + os.environ["PATH"], OUT=d))
+        with open(d + "/words") as f:
+            words = f.read().split()
+        with open(d + "/names") as f:
+            names = f.read().split()
+    tap.ok(done.returncode == 0 and words[0] == "build" and words[words.index("-t") + 1] == "haproxy:9.9", "an engine is asked for an image", done.stdout)
+    tap.ok(os.path.exists(os.path.join(TOP, words[words.index("-f") + 1])), "by the recipe of the tree that was packed")
+    tap.ok("VERDATE" in names and ".git" not in names and "build" not in names, "and is given what is committed", names)
+    shutil.rmtree(TOP + "/build/image")
 
 
 def test_sbom(tap, args):
@@ -186,7 +214,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("what goes with a release", "it is not for the reference")
     else:
-        tap.run((test_dist, test_sbom, test_manual_pages, test_dashboard, test_package), args)
+        tap.run((test_dist, test_image, test_sbom, test_manual_pages, test_dashboard, test_package), args)
     tap.done()
 
 
