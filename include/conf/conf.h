@@ -322,6 +322,10 @@ bool conf_take_time_s(struct conf_line *l, int64_t *out_ms); /* bare numbers are
 bool conf_is_small_time(const char *word);
 bool conf_take_size(struct conf_line *l, uint64_t *out);
 bool conf_take_string(struct conf_line *l, const char **out);
+/* For a keyword's <parse>: a size that is kept as an int at <offset> of <slot>, a slot of the
+ * configuration; <min> and <max> bound it.
+ */
+bool conf_parse_size(struct conf_line *l);
 /* Reports words that remain. */
 bool conf_take_end(struct conf_line *l);
 

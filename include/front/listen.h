@@ -51,10 +51,6 @@ bool listen_report(struct diag_list *diags, const struct listener_conf *l, const
  */
 int listen_plain_open(const struct listener_conf *a, int before, bool datagrams, int64_t backlog,
 		      char *error, size_t size);
-/* Refuse clients whose own port is below 1024 (harden.reject-privileged-ports.tcp)? */
-void listen_reject_privileged(bool reject);
-/* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
-void listen_forbid_reuseport(void);
 /* Begins to accept on the calling thread. */
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
@@ -123,16 +119,13 @@ void listen_set_reverse(listen_reverse_fn *fn);
 /* Lets the Runtime API pause, resume and close frontends. At the start. */
 void listen_init(void);
 
-enum listen_shards { LISTEN_SHARDS_BY_GROUP, LISTEN_SHARDS_BY_PROCESS, LISTEN_SHARDS_BY_THREAD };
-
-/* How sockets are made unless their lines say otherwise. */
-struct listen_tunes {
-	unsigned shards;                     /* of an address: enum listen_shards */
-	int rcvbuf, sndbuf, notsent_lowat;   /* 0: the kernel's own defaults */
-};
-
-/* Copied. Before sockets are opened. */
-void listen_set_tunes(const struct listen_tunes *tunes);
+/* Has what the section `global` of <cfg> says of listening sockets be in force (listen_conf.c), and
+ * <reuseport> false be noreuseport. Before sockets are opened.
+ */
+void listen_apply_tunes(const struct config *cfg, bool reuseport);
+/* The same of a generation that replaces another one: what can change. From any thread. */
+void listen_apply_tunes_again(const struct config *cfg);
+extern const struct module mod_listen;
 
 /* --- sessions count themselves --------------------------------------------------------------- */
 
@@ -156,8 +149,7 @@ void listen_free_place(struct listener_conf *l);
 /* --- limits ---------------------------------------------------------------------------------- */
 
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
-void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
-		       unsigned maxaccept);
+void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate);
 /* Changes the rates at run time; from any thread. */
 void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate);
 /* Changes the limit of the process at run time; from any thread. Sockets that wait are for

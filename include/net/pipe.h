@@ -10,7 +10,10 @@
 #define NET_PIPE_H
 
 #include <stddef.h>
+#include "base/slot.h"
 #include "net/conn.h"
+
+struct config;
 
 struct pipe {
 	struct pipe *next;
@@ -26,8 +29,14 @@ void pipe_give(struct pipe **p);
 void pipe_thread_fini(void);
 /* Most pipes of the process; at start-up. 0 forbids. */
 void pipe_set_limit(unsigned max);
-/* Bytes that a pipe shall hold; at start-up. The kernel may round up, or refuse. */
-void pipe_set_size(unsigned bytes);
+/* What the section `global` says of pipes, in the configuration's slot. */
+struct pipe_tunes {
+	/* bytes that a pipe shall hold: the kernel may round up, or refuse; 0: unset */
+	int size;
+};
+extern struct slot pipe_tune_slot;
+/* Has it be in force; at start-up. */
+void pipe_apply_tunes(const struct config *cfg);
 unsigned pipe_used_count(void);
 unsigned pipe_free_count(void);
 

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct config;
+
 /* Bytes given to clients in the last second, counted as streams end or report. */
 uint64_t streams_bytes_out_rate(void);
 /* A new generation was published: the sessions of the calling thread that are idle go on with it,
@@ -31,13 +33,10 @@ void server_conns_follow_thread(void);
  */
 void sessions_stop_thread(unsigned of);
 
-/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
+/* Which parts of <descriptors>, that the process may have, are for idle connections to servers
+ * (tune.pool-low-fd-ratio, tune.pool-high-fd-ratio). Before the threads.
  */
-void stream_set_idle_sharing(bool shared);
-/* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
- * more than <high>, a new one makes an idle one of its thread close. Before the threads.
- */
-void stream_set_idle_descriptors(int low, int high);
+void stream_limit_idle(const struct config *cfg, int64_t descriptors);
 /* What the kernel is told of the sockets of one side; 0: its own defaults. */
 struct stream_socket_tunes {
 	int rcvbuf, sndbuf, notsent_lowat;
@@ -53,8 +52,10 @@ struct stream_tunes {
 	struct stream_socket_tunes server;
 };
 
-/* Copied. Before the threads, and before sockets are opened. */
-void stream_set_tunes(const struct stream_tunes *tunes);
+/* Has what the section `global` of <cfg> says of the stream engine be in force (stream_conf.c).
+ * Before the threads, and before sockets are opened.
+ */
+void stream_apply_tunes(const struct config *cfg);
 /* The tunables in force: never NULL. From any thread. */
 const struct stream_tunes *stream_tunes(void);
 

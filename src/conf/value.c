@@ -241,6 +241,21 @@ bool conf_take_size(struct conf_line *l, uint64_t *out)
 	return true;
 }
 
+bool conf_parse_size(struct conf_line *l)
+{
+	const struct conf_keyword *k = l->keyword;
+	uint64_t bytes;
+
+	if (!conf_take_size(l, &bytes))
+		return false;
+	if (bytes < (uint64_t)k->min || bytes > (uint64_t)k->max)
+		return conf_error(l, l->at - 1, NULL, "'%s' value must be between %lld and %lld "
+				  "(was %s)", k->words, (long long)k->min, (long long)k->max,
+				  l->words[l->at - 1]);
+	*(int *)((char *)slot_of(k->slot, config_slots(l->cfg)) + k->offset) = (int)bytes;
+	return true;
+}
+
 bool conf_take_string(struct conf_line *l, const char **out)
 {
 	const char *word = conf_next(l);

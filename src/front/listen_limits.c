@@ -11,7 +11,6 @@
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate;            /* atomic */
-	unsigned maxaccept;                                    /* set before the threads */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: places taken now */
 	unsigned open;                                         /* atomic: sessions now */
 	unsigned work;                                         /* atomic: of no client */
@@ -19,7 +18,7 @@ static struct {
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	bool reject_privileged;                                /* atomic: ports below 1024 */
-} limits = { .maxaccept = 64 };
+} limits;
 
 static struct rate_set conn_rate;
 
@@ -36,23 +35,16 @@ bool listen_limits_init(void)
 	return conn_rate.shards || rate_set_init(&conn_rate);
 }
 
-unsigned listen_maxaccept(void)
-{
-	return limits.maxaccept;
-}
-
 void listen_suspend(bool on)
 {
 	__atomic_store_n(&limits.suspended, on, __ATOMIC_RELAXED);
 }
 
-void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
-		       unsigned maxaccept)
+void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate)
 {
 	limits.maxconn = maxconn;
 	limits.maxconnrate = maxconnrate;
 	limits.maxsessrate = maxsessrate;
-	limits.maxaccept = maxaccept ? maxaccept : 64;
 }
 
 void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate)

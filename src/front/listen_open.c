@@ -8,19 +8,35 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/diag.h"
+#include "conf/conf.h"
 #include "core/thread.h"
 #include "net/listener.h"
 #include "net/socket.h"
 #include "proxy/proxy.h"
 #include "listen_priv.h"
 
-static struct listen_tunes tunes;
-static listen_accept_fn *accept_hook;
-static bool no_reuseport; /* set before the threads */
+#define MAXACCEPT 64
 
-void listen_set_tunes(const struct listen_tunes *t)
+static struct listen_tunes tunes; /* in force; set before the threads */
+static listen_accept_fn *accept_hook;
+
+struct slot listen_tune_slot = { .of = SLOT_CONFIG, .size = sizeof(struct listen_tunes) };
+
+struct listen_tunes *listen_tunes_of(const struct config *cfg)
 {
-	tunes = *t;
+	return slot_of(&listen_tune_slot, config_slots(cfg));
+}
+
+void listen_apply_tunes(const struct config *cfg, bool reuseport)
+{
+	tunes = *listen_tunes_of(cfg);
+	tunes.no_reuseport |= !reuseport;
+	listen_reject_privileged(tunes.reject_privileged);
+}
+
+void listen_apply_tunes_again(const struct config *cfg)
+{
+	listen_reject_privileged(listen_tunes_of(cfg)->reject_privileged);
 }
 
 void listen_set_accept(listen_accept_fn *fn)
@@ -28,9 +44,10 @@ void listen_set_accept(listen_accept_fn *fn)
 	accept_hook = fn;
 }
 
-void listen_forbid_reuseport(void)
+/* How many connections a listener accepts in a row. */
+static unsigned maxaccept(void)
 {
-	no_reuseport = true;
+	return tunes.maxaccept ? (unsigned)tunes.maxaccept : MAXACCEPT;
 }
 
 /* --- accepting ------------------------------------------------------------------------------- */
@@ -112,7 +129,7 @@ static unsigned option_bits(const struct bind_conf *b)
 		bits |= SOCKET_KEEPALIVE;
 	if (fe->options & PROXY_OPT_SMART_ACCEPT)
 		bits |= SOCKET_NO_QUICKACK;
-	return no_reuseport ? bits : bits | SOCKET_REUSEPORT;
+	return tunes.no_reuseport ? bits : bits | SOCKET_REUSEPORT;
 }
 
 void listen_settings(const struct bind_conf *b, struct socket_settings *set)
@@ -188,7 +205,7 @@ static unsigned shard_count(const struct listener_conf *l)
 	unsigned threads = used_threads(l, thread_count());
 	int shards = wanted_shards(l);
 
-	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || no_reuseport ||
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || tunes.no_reuseport ||
 	    !threads)
 		return 1;
 	if (is_by_group(l))
@@ -313,7 +330,7 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 		if (set.congestion && !l->is_quic)
 			set_congestion(fd, set.congestion, l, diags);
 		o->sockets[i] = listener_new(fd, l->is_quic ? &quic_user : &user, l,
-					     listen_maxaccept());
+					     maxaccept());
 		if (!o->sockets[i]) {
 			close(fd);
 			return listen_report(diags, l, "out of memory");

@@ -7,11 +7,13 @@
  *   listen_generation.c  from one configuration, or process, to the next
  *   listen_named.c       sockets for another process
  *   listen_quic.c        connections of QUIC
+ *   listen_conf.c        global words
  */
 #ifndef FRONT_LISTEN_PRIV_H
 #define FRONT_LISTEN_PRIV_H
 
 #include <stdbool.h>
+#include "base/slot.h"
 #include "front/listen.h"
 #include "net/listener.h"
 #include "proxy/bind.h"
@@ -39,14 +41,29 @@ struct opened {
 bool listen_limits_init(void);
 /* The limit of the process in force; 0: none. */
 unsigned listen_process_max(void);
-/* How many connections a listener accepts in a row. */
-unsigned listen_maxaccept(void);
+/* Refuse clients whose own port is below 1024? Any thread. */
+void listen_reject_privileged(bool reject);
 /* Does an administrator want the frontend not to accept? */
 bool listen_is_held(const struct proxy *fe);
 /* Holds all frontends, or ends that. */
 void listen_suspend(bool on);
 
 /* --- listen_open.c */
+
+enum listen_shards { LISTEN_SHARDS_BY_GROUP, LISTEN_SHARDS_BY_PROCESS, LISTEN_SHARDS_BY_THREAD };
+
+/* What the section `global` says of listening sockets: how they are made unless their lines say
+ * otherwise. In the configuration's slot.
+ */
+struct listen_tunes {
+	unsigned shards;                     /* of an address: enum listen_shards */
+	int rcvbuf, sndbuf, notsent_lowat;   /* 0: the kernel's own defaults */
+	int maxaccept;                       /* connections accepted in a row; 0: the default */
+	bool no_reuseport;
+	bool reject_privileged;              /* harden.reject-privileged-ports.tcp */
+};
+extern struct slot listen_tune_slot;
+struct listen_tunes *listen_tunes_of(const struct config *cfg);
 
 /* What is told of sockets of QUIC, see listener_user.datagrams. Before they are opened. */
 typedef void listen_datagrams_fn(void *owner, int fd, enum listener_wish wish);

@@ -133,11 +133,6 @@ static int usable_descriptors(const struct main_limits *l)
 	return (int)(l->descriptors < l->maxsock ? l->descriptors : l->maxsock);
 }
 
-static int percent_of(int number, int percent)
-{
-	return (int)((int64_t)number * percent / 100);
-}
-
 bool limits_apply(struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
@@ -165,11 +160,10 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	pool_set_limit((uint64_t)o->memory_mb << 20);
 	pipe_set_limit((unsigned)l->maxpipes);
 	listen_set_limits((unsigned)l->maxconn, (unsigned)set->maxconnrate,
-			  (unsigned)set->maxsessrate, (unsigned)set->maxaccept);
+			  (unsigned)set->maxsessrate);
 	l->proxy_maxconn = o->proxy_maxconn ? o->proxy_maxconn : l->maxconn;
 	proxies_set_process_maxconn(cfg, l->proxy_maxconn);
-	stream_set_idle_descriptors(percent_of(usable_descriptors(l), set->idle.low_percent),
-				    percent_of(usable_descriptors(l), set->idle.high_percent));
+	stream_limit_idle(cfg, usable_descriptors(l));
 	if (!fd_init(usable_descriptors(l) + 64)) {
 		diag_say(DIAG_ALERT, "[%s.main()] out of memory for the table of descriptors.",
 			 o->program);

@@ -30,6 +30,8 @@
 	X(mail) X(state_file) X(stats_file) X(stats_shared) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(backend_dynamic_ctl) \
 	X(stats_ctl) \
+	/* 9 front */ \
+	X(listen) \
 	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \
 	X(track) \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(headers_bin_act) \

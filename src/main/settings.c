@@ -27,13 +27,7 @@ static bool settings_init(void *data)
 	set->stats_maxconn = 10;
 	set->bufsize = 16384;
 	set->payload_max = 131072;
-	set->maxrewrite = 1024;
-	set->fields_max = 101;
-	set->log_uri_max = 1024;
-	set->stream.cookie_max = 63;
 	set->renice_runtime = RENICE_UNSET;
-	set->idle.low_percent = 20;
-	set->idle.high_percent = 25;
 	return true;
 }
 
@@ -69,17 +63,6 @@ static void restore_priority(void)
 	priority_is_final = true;
 }
 
-static void push_stream_tunes(const struct main_settings *set)
-{
-	struct stream_tunes t = set->stream;
-
-	t.fields_max = (unsigned)set->fields_max;
-	t.maxrewrite = (unsigned)set->maxrewrite;
-	t.log_uri_max = (unsigned)set->log_uri_max;
-	stream_set_tunes(&t);
-	listen_set_tunes(&set->listen);
-}
-
 void settings_apply(const struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
@@ -93,18 +76,14 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	ctl_set_anon_key((uint32_t)set->anon_key);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
-	listen_reject_privileged(set->reject_privileged);
-	push_stream_tunes(set);
-	if (set->pipe_size)
-		pipe_set_size((unsigned)set->pipe_size);
+	listen_apply_tunes(cfg, !o->without.reuseport);
+	stream_apply_tunes(cfg);
+	pipe_apply_tunes(cfg);
 	restore_priority();
 	if (set->renice_runtime != RENICE_UNSET &&
 	    setpriority(PRIO_PROCESS, 0, set->renice_runtime) < 0)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,
 			 set->renice_runtime, strerror(errno));
-	stream_set_idle_sharing(!set->idle.apart);
-	if (o->without.reuseport || set->no_reuseport)
-		listen_forbid_reuseport();
 }
 
 /* --- what a reload can change --------------------------------------------------------------- */
@@ -147,17 +126,32 @@ static void warn_changed(struct diag_list *diags, const char *what)
 		 "process is restarted.", what);
 }
 
+/* The words of one module, those that fill a slot. */
+static void compare_words(const struct module *m, const struct config *next,
+			  const struct config *prev, struct diag_list *diags)
+{
+	for (const struct conf_keyword *k = m->keywords; k->words; k++) {
+		const char *a, *b;
+
+		if (!k->slot || k->slot->of != SLOT_CONFIG || !(k->where & CONF_GLOBAL) ||
+		    k->flags & (CONF_IGNORED | CONF_REFUSED) || is_live(k))
+			continue;
+		a = slot_of(k->slot, config_slots(next));
+		b = slot_of(k->slot, config_slots(prev));
+		if (!is_equal(k, a + k->offset, b + k->offset))
+			warn_changed(diags, k->words);
+	}
+}
+
 void settings_compare(const struct config *next, const struct config *prev,
 		      struct diag_list *diags)
 {
-	const char *a = (const char *)settings_of(next), *b = (const char *)settings_of(prev);
+	static const struct module *const at_start[] = {
+		&mod_settings, &mod_net, &mod_listen, &mod_stream,
+	};
 
-	for (const struct conf_keyword *k = mod_settings.keywords; k->words; k++) {
-		if (k->slot != &settings_slot || k->flags & (CONF_IGNORED | CONF_REFUSED))
-			continue;
-		if (!is_live(k) && !is_equal(k, a + k->offset, b + k->offset))
-			warn_changed(diags, k->words);
-	}
+	for (size_t i = 0; i < sizeof(at_start) / sizeof(*at_start); i++)
+		compare_words(at_start[i], next, prev, diags);
 	if (settings_of(next)->rights.caps != settings_of(prev)->rights.caps)
 		warn_changed(diags, "setcap");
 	if (settings_of(next)->sandbox != settings_of(prev)->sandbox)
@@ -173,7 +167,7 @@ void settings_apply_again(const struct config *next, const struct config *prev)
 	ctl_set_input_max((size_t)was->bufsize, (size_t)set->payload_max);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
-	listen_reject_privileged(set->reject_privileged);
+	listen_apply_tunes_again(next);
 	if (set->maxconnrate != was->maxconnrate || set->maxsessrate != was->maxsessrate)
 		listen_set_rates((unsigned)set->maxconnrate, (unsigned)set->maxsessrate);
 }

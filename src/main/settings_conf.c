@@ -84,17 +84,6 @@ static bool parse_setcap(struct conf_line *l)
 			  "cap_sys_admin.", l->words[0], (int)len, bad);
 }
 
-static bool parse_harden(struct conf_line *l)
-{
-	const char *word = conf_next(l);
-
-	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return conf_error(l, l->at - 1, NULL, "'%s' expects either 'on' or 'off'.",
-				  l->words[0]);
-	settings_of(l->cfg)->reject_privileged = strcmp(word, "on") == 0;
-	return true;
-}
-
 static bool parse_spread(struct conf_line *l)
 {
 	int64_t *ms = &settings_of(l->cfg)->close_spread_ms;
@@ -130,20 +119,6 @@ static bool parse_reload_mode(struct conf_line *l)
 		return conf_error(l, l->at - 1, NULL, "'%s' expects 'in-process' or 'new-process' "
 				  "but got '%s'.", l->words[0], word);
 	settings_of(l->cfg)->reload_in_process = strcmp(word, "in-process") == 0;
-	return true;
-}
-
-static bool parse_idle_sharing(struct conf_line *l)
-{
-	const char *word = conf_next(l);
-
-	if (strcmp(word, "full") == 0)
-		conf_warn(l, l->at - 1, NULL, "'%s full' is 'on' here: idle connections stay in "
-			  "their group of threads.", l->words[0]);
-	else if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return conf_error(l, l->at - 1, NULL, "'%s' expects 'full', 'on' or 'off' but got "
-				  "'%s'.", l->words[0], word);
-	settings_of(l->cfg)->idle.apart = strcmp(word, "off") == 0;
 	return true;
 }
 
@@ -199,41 +174,6 @@ static bool parse_localpeer(struct conf_line *l)
 	       conf_error(l, 0, NULL, "out of memory.");
 }
 
-static bool parse_default_shards(struct conf_line *l)
-{
-	static const char *const names[] = {
-		[LISTEN_SHARDS_BY_GROUP] = "by-group",
-		[LISTEN_SHARDS_BY_PROCESS] = "by-process",
-		[LISTEN_SHARDS_BY_THREAD] = "by-thread",
-	};
-	const char *word = conf_next(l);
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(word, names[i]) == 0) {
-			settings_of(l->cfg)->listen.shards = i;
-			return true;
-		}
-	}
-	return conf_error(l, l->at - 1, NULL, "'%s' expects either 'by-process', 'by-group', or "
-			  "'by-thread' but got '%s'.", l->words[0], word);
-}
-
-/* A size that is kept as an int: keyword->min and max bound it. */
-static bool parse_size(struct conf_line *l)
-{
-	const struct conf_keyword *k = l->keyword;
-	uint64_t bytes;
-
-	if (!conf_take_size(l, &bytes))
-		return false;
-	if (bytes < (uint64_t)k->min || bytes > (uint64_t)k->max)
-		return conf_error(l, l->at - 1, NULL, "'%s' value must be between %lld and %lld "
-				  "(was %s)", k->words, (long long)k->min, (long long)k->max,
-				  l->words[l->at - 1]);
-	*(int *)((char *)settings_of(l->cfg) + k->offset) = (int)bytes;
-	return true;
-}
-
 #define GLOBAL(name) .words = name, .where = CONF_GLOBAL
 #define AT(member) .slot = &settings_slot, .offset = offsetof(struct main_settings, member)
 #define SWITCH(name, member, text) \
@@ -244,9 +184,8 @@ static bool parse_size(struct conf_line *l)
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_INT, AT(member), .min = low, \
 	  .max = high, .syntax = "<number>", .help = text }
 #define SIZE(name, member, low, high, text) \
-	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = parse_size, AT(member), .min = low, \
-	  .max = high, .syntax = "<size>", .help = text }
-#define SOCKET(name, member, text) SIZE(name, member, 0, INT32_MAX / 2, text)
+	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = conf_parse_size, AT(member), \
+	  .min = low, .max = high, .syntax = "<size>", .help = text }
 #define TEXT(name, member, what, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_STRING, AT(member), \
 	  .syntax = what, .help = text }
@@ -279,14 +218,10 @@ static const struct conf_keyword keywords[] = {
 		  "allow programs to gain rights"),
 	{ GLOBAL("setcap"), .min_args = 1, .max_args = 1, .parse = parse_setcap,
 	  .syntax = "<name>[,<name>...]", .help = "capabilities to keep without being root" },
-	{ GLOBAL("harden.reject-privileged-ports.tcp"), .min_args = 1, .max_args = 1,
-	  .parse = parse_harden, .syntax = "{ on | off }",
-	  .help = "refuse clients whose port is below 1024" },
 	{ GLOBAL("close-spread-time"), .min_args = 1, .max_args = 1, .parse = parse_spread,
 	  .syntax = "{ <time> | infinite }", .help = "close connections one by one when stopping" },
 	NO_SWITCH("strict-limits", strict_limits, "refuse to start when limits cannot be had"),
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
-	SWITCH("noreuseport", no_reuseport, "one socket for all threads of an address"),
 	{ GLOBAL("pidfile"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1, .type = CONF_STRING,
 	  AT(pidfile), .syntax = "<file>", .help = "file for the process's id" },
 	TEXT("chroot", rights.chroot_dir, "<dir>", "root folder once started"),
@@ -320,39 +255,10 @@ static const struct conf_keyword keywords[] = {
 	SIZE("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
 	SIZE("tune.cli.max-payload-size", payload_max, 1, INT32_MAX / 2,
 	     "bytes of the payload of a command"),
-	SIZE("tune.maxrewrite", maxrewrite, 0, 1 << 24, "part of a buffer kept for rewriting"),
-	NUMBER("tune.http.maxhdr", fields_max, 1, 32767, "most fields of a message"),
-	NUMBER("tune.http.cookielen", stream.cookie_max, 0, 65535, "bytes of a captured cookie"),
-	SWITCH("h1-accept-payload-with-any-method", stream.any_payload,
-	       "bodies of GET, HEAD and DELETE in HTTP/1.0"),
-	SWITCH("h1-do-not-close-on-insecure-transfer-encoding", stream.lax_framing,
-	       "keep connections whose message had two kinds of length"),
-	SIZE("tune.http.logurilen", log_uri_max, 1, 1 << 20, "bytes of a URI in logs"),
-	SIZE("tune.pipesize", pipe_size, 0, 1 << 30, "bytes that a pipe holds"),
 	{ GLOBAL("tune.renice.startup"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
 	  .parse = parse_renice_startup, .syntax = "<number>",
 	  .help = "priority while the configuration is read" },
 	NUMBER("tune.renice.runtime", renice_runtime, -20, 19, "priority once started"),
-	{ GLOBAL("tune.listener.default-shards"), .min_args = 1, .max_args = 1,
-	  .parse = parse_default_shards, .syntax = "{ by-process | by-thread | by-group }",
-	  .help = "sockets for one address" },
-	SOCKET("tune.rcvbuf.client", listen.rcvbuf, "kernel's receive buffer of clients"),
-	SOCKET("tune.rcvbuf.server", stream.server.rcvbuf, "kernel's receive buffer of servers"),
-	SOCKET("tune.sndbuf.client", listen.sndbuf, "kernel's send buffer of clients"),
-	SOCKET("tune.sndbuf.server", stream.server.sndbuf, "kernel's send buffer of servers"),
-	SOCKET("tune.notsent-lowat.client", listen.notsent_lowat, "unsent bytes in the kernel"),
-	SOCKET("tune.notsent-lowat.server", stream.server.notsent_lowat,
-	       "unsent bytes in the kernel"),
-	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
-
-	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
-	  .parse = parse_idle_sharing, .syntax = "{ full | on | off }",
-	  .help = "threads give each other idle server connections" },
-	NUMBER("tune.pool-high-fd-ratio", idle.high_percent, 0, 100,
-	       "part of the descriptors beyond which new connections push idle ones out"),
-	NUMBER("tune.pool-low-fd-ratio", idle.low_percent, 0, 100,
-	       "part of the descriptors beyond which no idle connection is kept"),
-
 	/* what tunes something that this program does otherwise: harmless */
 	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
 	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),

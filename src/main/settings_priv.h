@@ -8,8 +8,6 @@
 #include "base/diag.h"
 #include "base/slot.h"
 #include "conf/conf.h"
-#include "front/listen.h"
-#include "stream/process.h"
 
 struct main_options;
 
@@ -23,20 +21,11 @@ struct rights_settings {
 	bool set_dumpable, insecure_setuid;
 };
 
-/* Idle connections to servers among the descriptors. */
-struct idle_settings {
-	int low_percent;              /* tune.pool-low-fd-ratio */
-	int high_percent;             /* tune.pool-high-fd-ratio */
-	bool apart;                   /* tune.idle-pool.shared off */
-};
-
 struct main_settings {
 	struct rights_settings rights;
-	struct idle_settings idle;
 	bool daemon, quiet, zero_warning;
-	bool strict_limits, no_splice, no_reuseport;
+	bool strict_limits, no_splice;
 	bool sandbox;                 /* sandbox on */
-	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
 	int64_t close_spread_ms;      /* 0 at once, -1 never */
 	const char *pidfile, *node, *description, *localpeer;
 	int maxconn;                  /* 0 unset: computed */
@@ -52,12 +41,9 @@ struct main_settings {
 	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */
 	int max_reloads;              /* of workers; 0 no limit */
-	struct listen_tunes listen;   /* pushed down to the front floor */
-	struct stream_tunes stream;   /* pushed down to the stream floor */
-	int log_uri_max, pipe_size;   /* 0 unset */
 	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
-	int bufsize, maxrewrite, fields_max, maxaccept;
+	int bufsize;
 };
 
 extern struct slot settings_slot;

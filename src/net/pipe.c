@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "conf/conf.h"
 
 /* A pipe as large as the system allows everybody: fewer turns for bulk transfers. */
 #define PIPE_SIZE (1 << 18)
@@ -21,9 +22,14 @@ void pipe_set_limit(unsigned max)
 	pipes_limit = max;
 }
 
-void pipe_set_size(unsigned bytes)
+struct slot pipe_tune_slot = { .of = SLOT_CONFIG, .size = sizeof(struct pipe_tunes) };
+
+void pipe_apply_tunes(const struct config *cfg)
 {
-	pipe_size = bytes;
+	const struct pipe_tunes *t = slot_of(&pipe_tune_slot, config_slots(cfg));
+
+	if (t->size)
+		pipe_size = (unsigned)t->size;
 }
 
 unsigned pipe_used_count(void)

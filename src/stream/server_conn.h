@@ -61,6 +61,12 @@ void server_flush_init(void);
 
 /* Reserves the slot in servers; before any configuration. */
 void server_conn_register(void);
+/* May threads give each other idle server connections? Before the threads. */
+void stream_set_idle_sharing(bool shared);
+/* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
+ * more than <high>, a new one makes an idle one of its thread close. Before the threads.
+ */
+void stream_set_idle_descriptors(int low, int high);
 bool server_conn_init(void);
 bool server_conn_thread_init(void);
 /* Closes the idle connections of the calling thread, which ends. */

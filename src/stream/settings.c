@@ -14,15 +14,43 @@
 #include "table/table.h"
 #include "capture_priv.h"
 #include "http_proxy.h"
+#include "server_conn.h"
 #include "stream_conf_priv.h"
 
-static struct stream_tunes tunes = {
-	.fields_max = 101, .maxrewrite = 1024, .log_uri_max = 1024, .cookie_max = 63,
+#define DEFAULT_TUNES \
+	{ .fields_max = 101, .maxrewrite = 1024, .log_uri_max = 1024, .cookie_max = 63 }
+
+static struct stream_tunes tunes = DEFAULT_TUNES; /* in force */
+
+static bool stream_tune_init(void *data)
+{
+	*(struct stream_tune *)data = (struct stream_tune){
+		.engine = DEFAULT_TUNES, .idle_low_percent = 20, .idle_high_percent = 25,
+	};
+	return true;
+}
+
+struct slot stream_tune_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct stream_tune), .init = stream_tune_init,
 };
 
-void stream_set_tunes(const struct stream_tunes *t)
+struct stream_tune *stream_tune_of(const struct config *cfg)
 {
-	tunes = *t;
+	return slot_of(&stream_tune_slot, config_slots(cfg));
+}
+
+void stream_apply_tunes(const struct config *cfg)
+{
+	tunes = stream_tune_of(cfg)->engine;
+	stream_set_idle_sharing(!stream_tune_of(cfg)->idle_apart);
+}
+
+void stream_limit_idle(const struct config *cfg, int64_t descriptors)
+{
+	const struct stream_tune *t = stream_tune_of(cfg);
+
+	stream_set_idle_descriptors((int)(descriptors * t->idle_low_percent / 100),
+				    (int)(descriptors * t->idle_high_percent / 100));
 }
 
 const struct stream_tunes *stream_tunes(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stream_conf.c - edge file: the start-up of this folder */
+/* stream_conf.c - edge file: global words about streams, and the start-up of this folder */
+#include <string.h>
 #include "base/clock.h"
 #include "base/module.h"
 #include "conf/conf.h"
@@ -20,6 +21,60 @@
 #include "start_priv.h"
 #include "stream_conf_priv.h"
 #include "trace_priv.h"
+
+/* --- words of the section `global` ------------------------------------------------------------ */
+
+static bool parse_idle_sharing(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "full") == 0)
+		conf_warn(l, l->at - 1, NULL, "'%s full' is 'on' here: idle connections stay in "
+			  "their group of threads.", l->words[0]);
+	else if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects 'full', 'on' or 'off' but got "
+				  "'%s'.", l->words[0], word);
+	stream_tune_of(l->cfg)->idle_apart = strcmp(word, "off") == 0;
+	return true;
+}
+
+#define GLOBAL(name) .words = name, .where = CONF_GLOBAL
+#define AT(member) .slot = &stream_tune_slot, .offset = offsetof(struct stream_tune, member)
+#define SWITCH(name, member, text) \
+	{ GLOBAL(name), .type = CONF_FLAG, AT(member), .help = text }
+#define NUMBER(name, member, low, high, text) \
+	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_INT, AT(member), .min = low, \
+	  .max = high, .syntax = "<number>", .help = text }
+#define SIZE(name, member, low, high, text) \
+	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = conf_parse_size, AT(member), \
+	  .min = low, .max = high, .syntax = "<size>", .help = text }
+#define SOCKET(name, member, text) SIZE(name, member, 0, INT32_MAX / 2, text)
+
+static const struct conf_keyword keywords[] = {
+	SIZE("tune.maxrewrite", engine.maxrewrite, 0, 1 << 24,
+	     "part of a buffer kept for rewriting"),
+	NUMBER("tune.http.maxhdr", engine.fields_max, 1, 32767, "most fields of a message"),
+	NUMBER("tune.http.cookielen", engine.cookie_max, 0, 65535, "bytes of a captured cookie"),
+	SWITCH("h1-accept-payload-with-any-method", engine.any_payload,
+	       "bodies of GET, HEAD and DELETE in HTTP/1.0"),
+	SWITCH("h1-do-not-close-on-insecure-transfer-encoding", engine.lax_framing,
+	       "keep connections whose message had two kinds of length"),
+	SIZE("tune.http.logurilen", engine.log_uri_max, 1, 1 << 20, "bytes of a URI in logs"),
+	SOCKET("tune.rcvbuf.server", engine.server.rcvbuf, "kernel's receive buffer of servers"),
+	SOCKET("tune.sndbuf.server", engine.server.sndbuf, "kernel's send buffer of servers"),
+	SOCKET("tune.notsent-lowat.server", engine.server.notsent_lowat,
+	       "unsent bytes in the kernel"),
+	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
+	  .parse = parse_idle_sharing, .syntax = "{ full | on | off }",
+	  .help = "threads give each other idle server connections" },
+	NUMBER("tune.pool-high-fd-ratio", idle_high_percent, 0, 100,
+	       "part of the descriptors beyond which new connections push idle ones out"),
+	NUMBER("tune.pool-low-fd-ratio", idle_low_percent, 0, 100,
+	       "part of the descriptors beyond which no idle connection is kept"),
+	{ 0 }
+};
+
+/* --- life ------------------------------------------------------------------------------------ */
 
 static bool stream_module_init(void)
 {
@@ -104,14 +159,16 @@ static void stream_fini(void)
 	stream_account_fini();
 }
 
-static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
+static struct slot *const stream_slots_list[] = {
+	&stream_tune_slot, &stream_proxy_slot, &error_capture_slot, NULL
+};
 
 static struct trace_source *const stream_traces[] = { &trace_stream, &trace_session,
 						       &trace_applet, NULL };
 
 const struct module mod_stream = {
-	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.check = stream_check, .check_backend = stream_check_added,
+	.name = "stream", .keywords = keywords, .slots = stream_slots_list,
+	.init = stream_module_init, .check = stream_check, .check_backend = stream_check_added,
 	.start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
 	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };

@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stream_conf_priv.h - settings of proxies computed in the check phase (stream_conf.c) */
+/* stream_conf_priv.h - settings of the section `global`, and of proxies computed in the check phase
+ * (settings.c, stream_conf.c)
+ */
 #ifndef STREAM_STREAM_CONF_PRIV_H
 #define STREAM_STREAM_CONF_PRIV_H
 
 #include "mux/front.h"
 #include "proxy/proxy.h"
+#include "stream/process.h"
 #include "stream/session.h"
 
 struct filter_conf;
+
+/* Of the section `global`: what stream_apply_tunes() and stream_limit_idle() have be in force. In
+ * the configuration's slot.
+ */
+struct stream_tune {
+	struct stream_tunes engine;
+	int idle_low_percent;        /* tune.pool-low-fd-ratio */
+	int idle_high_percent;       /* tune.pool-high-fd-ratio */
+	bool idle_apart;             /* tune.idle-pool.shared off */
+};
+extern struct slot stream_tune_slot;
+struct stream_tune *stream_tune_of(const struct config *cfg);
 
 struct stream_proxy {
 	struct mux_settings front, back;

@@ -172,6 +172,26 @@ def test_binds(tap, args):
         tap.ok(lib.refused(sc.p[2]), "a port without a line is closed")
 
 
+# global words which count when the process starts, of several modules: <word> <value> <another value>
+AT_START = """tune.pipesize 65536 131072|tune.maxaccept 64 65|tune.rcvbuf.client 10000 20000|tune.sndbuf.server 10000 20000|
+tune.http.maxhdr 101 102|tune.http.logurilen 1024 2048|tune.maxrewrite 1024 2048|tune.pool-low-fd-ratio 20 21|tune.bufsize 16384 32768"""
+
+
+def test_at_start(tap, args):
+    """What a reload cannot change is told, word by word; what it can is not."""
+    rows = [row.split() for row in AT_START.replace("\n", "").split("|")]
+    before = "".join("\t%s %s\n" % (r[0], r[1]) for r in rows)
+    after = "".join("\t%s %s\n" % (r[0], r[2]) for r in rows)
+    with Scene(args) as sc:
+        text = sc.text(BASE, version="v1")
+        sc.write(before + text)
+        sc.proxy.ctl("reload")
+        tap.ok("was changed" not in sc.proxy.ctl("reload"), "the same words again: nothing is said")
+        sc.write(after + "\tharden.reject-privileged-ports.tcp on\n" + text)
+        said = re.findall(r"'([^']*)' was changed: it keeps its value", sc.proxy.ctl("reload"))
+        tap.eq(sorted(said), sorted(r[0] for r in rows), "each word that counts at the start only is told")
+
+
 def test_states(tap, args):
     body = BASE + "\tserver s2 127.0.0.1:{s} weight {w2} maxconn 7\n"
     with Scene(args, body, w2=10) as sc:
@@ -658,7 +678,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
-    for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
+    for test in (test_change, test_bad, test_at_start, test_binds, test_states, test_checks, test_idle, test_tunnel,
                  test_hard_stop, test_h2, test_tables, test_tls, test_tls_limit, test_kept, test_two_at_once,
                  test_long_reload, test_load):
         test(tap, args)

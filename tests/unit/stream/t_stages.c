@@ -6,7 +6,7 @@
 #include "server_conn_priv.h"
 #include "tap.h"
 
-/* --- a server: an idle connection of a mux that does what the test says ------------------------ */
+/* --- a server: an idle connection of a mux that does what the test says ---------------------- */
 
 static struct {
 	struct mux mux;
@@ -128,7 +128,7 @@ static void server_adds_trailer(void)
 	t->list[t->count++] = (struct h1_field){ .name = SLICE("x-t"), .value = SLICE("1") };
 }
 
-/* --- a rule that waits ------------------------------------------------------------------------- */
+/* --- a rule that waits ----------------------------------------------------------------------- */
 
 static enum rule_result verdict; /* RULE_WAIT: not yet */
 
@@ -151,7 +151,7 @@ static const struct rule_action actions[] = {
 
 const struct module mod_fake = { .name = "fake", .actions = actions };
 
-/* --- a stream ---------------------------------------------------------------------------------- */
+/* --- a stream -------------------------------------------------------------------------------- */
 
 #define BACKEND " default_backend b\nbackend b\n http-reuse always\n timeout queue 1s\n" \
 	" timeout tarpit 1s\n"
@@ -184,7 +184,7 @@ static void check_nothing_is_held(const char *what)
 	idle_leave(&server.sc);
 }
 
-/* --- one exchange ------------------------------------------------------------------------------ */
+/* --- one exchange ---------------------------------------------------------------------------- */
 
 static void test_exchange(void)
 {
@@ -225,7 +225,7 @@ static void test_exchange(void)
 	is_int(client.end, END_NONE, "and it is a normal end");
 }
 
-/* --- broken off -------------------------------------------------------------------------------- */
+/* --- broken off ------------------------------------------------------------------------------ */
 
 /* Where streams wait. */
 enum point {
@@ -394,7 +394,7 @@ static void test_broken_off(enum point p, enum event e)
 	check_nothing_is_held(name);
 }
 
-/* --- going on ---------------------------------------------------------------------------------- */
+/* --- going on -------------------------------------------------------------------------------- */
 
 static void end_well(const char *name)
 {
