@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Backends added and removed at run time: thousands of times under traffic from several threads, with servers and
-without, and over a reload.
+without, and over a reload, which gives back what removed ones have left.
 
-    dynamic_backends.py --rounds 5000    changes of backends without servers (default: 2000)
+    dynamic_backends.py --rounds 10000    changes of backends without servers (default: 2000)
 """
 import collections
+import re
 import threading
 
 import lib
@@ -55,6 +56,10 @@ class Scene:
     def ctl(self, command):
         return self.proxy.ctl(command).strip()
 
+    def resident_kb(self):
+        with open("/proc/%d/status" % self.proxy.process.pid) as f:
+            return int(re.search(r"VmRSS:\s*(\d+)", f.read())[1])
+
     def get(self, path):
         with lib.connect(self.fe) as s:
             s.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode())
@@ -95,15 +100,18 @@ class Scene:
 def churn(tap, args):
     """Without servers: each command must succeed, for nothing holds such a backend for longer than a request."""
     with Scene(args) as sc:
-        answers = collections.Counter()
+        answers, resident = collections.Counter(), []
 
         def work():
             for i in range(0, args.rounds, 8):
+                if i >= args.rounds // 2 and not resident:
+                    resident.append(sc.resident_kb())
                 made = "; ".join("add backend %s from plan; publish backend %s" % (n, n) for n in NAMES)
                 answers.update(l for l in sc.ctl(made).split("\n") if l)
                 for n in NAMES:
                     gone = sc.ctl("unpublish backend %s; wait 5s be-removable %s; del backend %s" % (n, n, n))
                     answers.update(l for l in gone.split("\n") if l)
+            resident.append(sc.resident_kb())
 
         sc.under_traffic(work)
         rounds = (args.rounds + 7) // 8 * 8
@@ -112,6 +120,13 @@ def churn(tap, args):
         tap.ok(not sc.lost, "no client was left alone", sc.lost[:3])
         tap.ok(not set(sc.got) - {404, 503}, "they were answered by the default backend, or got 503", sc.got)
         tap.eq(sc.ctl("show backend"), "# name\nlast\nspare", "none is left")
+        if not lib.is_sanitized(args.program): # they keep what was freed
+            grown = resident[1] - resident[0]
+            tap.ok(grown < 1024 + rounds // 2 * 6, "one that is removed leaves 6 KB at most, until a reload", "%d KB" % grown)
+            if not lib.is_reference(args.program):
+                before = sc.resident_kb()
+                tap.ok("Success=1" in sc.reload(""), "a reload")
+                tap.ok(lib.until(lambda: before - sc.resident_kb() > rounds // 2), "which gives it back", (before, sc.resident_kb()))
         tap.ok(sc.proxy.alive(), "alive", sc.proxy.output()[-500:])
 
 
