@@ -736,9 +736,9 @@ def soak(tap, programs, seconds, how):
                 first = rng.randrange(60000)
                 pair.at[name].ctl(";".join("set table ips key 10.%d.%d.%d data.gpc0 %d" %
                                            (net, i >> 8 & 255, i & 255, rng.randrange(1 << 30))
-                                           for i in range(first, first + 200)))
+                                           for i in range(first, first + 300)))
                 pair.get(name, k="%s%d" % (name, first % 100), b="%s%d" % (name, first % 100), i=net * 1000 + first % 100)
-                changes += 201
+                changes += 301
             turn = rng.choice(("none",) * 30 + ("cut", "stick", "reload", "kill"))
             turns[turn] = turns.get(turn, 0) + 1
             name = rng.choice("ab")
