@@ -259,10 +259,10 @@ struct table_entry *table_get(struct table_state *st, const struct table_key *ke
 /* The same, as if it had been used <age_ms> ago: what is there already does not get older. */
 struct table_entry *table_get_aged(struct table_state *st, const struct table_key *key,
 				   uint32_t age_ms);
+#define TABLE_EXPECTED_MAX 16
 /* These keys, TABLE_EXPECTED_MAX at most, are looked for next: what a lookup would wait for is
  * fetched from memory, for all at the same time.
  */
-#define TABLE_EXPECTED_MAX 16
 void table_expect(struct table_state *st, const struct table_key *keys, unsigned count);
 /* The entry of a key, held, but not used; NULL: none. */
 struct table_entry *table_find(struct table_state *st, const struct table_key *key);

@@ -387,7 +387,7 @@ static void test_many(void)
 	is_int(table_state_used(st), 50000, "in the places of others");
 	at_ms(3070000);
 	ok(!table_sweep(st, 100), "all expire: not all are given up at once");
-	is_int(table_state_used(st), 50000 - 96, "no more than was asked for, a share of each lock");
+	is_int(table_state_used(st), 50000 - 96, "as many as were asked for, of each shard");
 	for (unsigned i = 0; i < 1000 && !table_sweep(st, 100); i++)
 		;
 	is_int(table_state_used(st), 0, "all expire");
