@@ -165,7 +165,6 @@ struct stream {
 	uint8_t stage;                 /* enum stream_stage */
 	uint8_t end;                   /* enum stream_end, the first one said */
 	uint8_t end_phase;             /* character of the phase at that time */
-	uint8_t end_stage;             /* enum stream_stage at that time */
 	bool early_field;              /* the request's Early-Data is ours */
 	struct {
 		uint16_t status;       /* of the answer, for log and counters; 0 none */
@@ -236,11 +235,6 @@ struct stream {
 	} queue;
 	struct stream_wait *waits;     /* for what is outside: stream/wait.h; NULL: nothing */
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
-	struct {                       /* the way that it took: stream/trail.h */
-		uint32_t rules;        /* that applied so far; the last ones: <trail_rules> */
-		uint32_t rules_at_end; /* of them, when the end was said */
-		struct trail_try *tries; /* given up for another one, the last one first */
-	} trail;
 	struct {
 		/* the request line as received; none: bad request */
 		struct slice method, uri, version;
@@ -252,7 +246,13 @@ struct stream {
 	struct arena arena;            /* text that dies with the stream */
 	struct filters *filters;       /* see filter.h; NULL: none, and no STRM_FILTERED */
 	char area[1520] __attribute__((aligned(16))); /* the arena's first piece */
-	uint32_t trail_rules[TRAIL_RULES]; /* numbers: a ring; like the area not cleared at first */
+	struct {                       /* the way that it took: stream/trail.h; not all cleared */
+		struct trail_try *tries; /* given up for another one, the last one first */
+		uint32_t rules;        /* that applied so far */
+		uint32_t rules_at_end; /* of them, when the end was said */
+		uint8_t stage;         /* enum stream_stage at that time */
+		uint32_t numbers[TRAIL_RULES]; /* marks of the last rules: a ring */
+	} trail;
 	/* slots follow */
 };
 
@@ -306,7 +306,7 @@ static inline uint32_t stream_rule_side(const struct stream *s, const struct pro
 /* Remembers that a rule applied. */
 static inline void stream_note_rule(struct stream *s, uint32_t mark)
 {
-	s->trail_rules[s->trail.rules++ % TRAIL_RULES] = mark;
+	s->trail.numbers[s->trail.rules++ % TRAIL_RULES] = mark;
 }
 
 /* Notes why the stream ends; the first end wins. END_NONE is not to be said. */

@@ -7,8 +7,8 @@
  * "quit": whatever it does to the session, it ends. What it says is made JSON while it comes, so
  * that an answer of megabytes needs some kilobytes.
  *
- * GET of .../v1/requests, .../v1/config and what is below them is `why` and `show config`, whose JSON
- * is the body as it is.
+ * GET of .../v1/requests, .../v1/config and what is below them is `why` and `show config`, whose
+ * JSON is the body as it is.
  *
  * Pages of other sites can have their readers' browsers send forms: so nothing is carried out that
  * does not say it is application/json, for which browsers ask first.

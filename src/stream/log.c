@@ -138,16 +138,18 @@ void stream_log_step(struct stream *s, enum log_step step)
 {
 	const struct stream_proxy *px = stream_proxy(s->fe);
 
-	if (px->log_steps & 1u << step && px->log_format && !px->log_slow_ms && is_wanted(s))
+	if (px->log_steps & 1u << step && px->log_format && !px->log_slow_ms &&
+	    is_wanted(s))
 		send_line(s, px->log_format, level_of(s), step);
 }
 
 void stream_log_early(struct stream *s)
 {
+	const struct stream_proxy *px = stream_proxy(s->fe);
 	bool early = s->fe->options & PROXY_OPT_LOGASAP ||
-		     (stream_proxy(s->fe)->log_early && !(s->flags & STRM_LOCAL_REPLY));
+		     (px->log_early && !(s->flags & STRM_LOCAL_REPLY));
 
-	if (early && !stream_proxy(s->fe)->log_slow_ms && !(s->flags & STRM_LOGGED) && !stream_proxy(s->fe)->log_steps)
+	if (early && !px->log_slow_ms && !px->log_steps && !(s->flags & STRM_LOGGED))
 		log_once(s, s->flags & STRM_HTTP ? LOG_STEP_RESPONSE : LOG_STEP_CONNECT);
 }
 

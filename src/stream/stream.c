@@ -107,6 +107,8 @@ struct stream *stream_new(struct session *sess, bool http)
 	}
 	arena_init_in(&s->arena, s->area, sizeof(s->area), 0);
 	s->vars.txn.arena = s->vars.message.arena = &s->arena;
+	s->trail.tries = NULL;
+	s->trail.rules = 0;
 	s->sess = sess;
 	s->config = session_config(sess);
 	s->listener = sess->listener;
@@ -200,7 +202,7 @@ void stream_set_end(struct stream *s, enum stream_end why)
 		return;
 	s->end = (uint8_t)why;
 	s->end_phase = (uint8_t)(row->phase ? row->phase : stages[s->stage].phase);
-	s->end_stage = s->stage;
+	s->trail.stage = s->stage;
 	s->trail.rules_at_end = s->trail.rules;
 	STREAM_TRACE(STATE, s, END, "end %s: %s", row->name, row->text);
 }

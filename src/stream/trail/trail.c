@@ -198,7 +198,7 @@ static void describe_rules(struct failure *f, const struct stream *s)
 	for (uint32_t i = first; i < count; i++) {
 		unsigned had = f->rule_count;
 
-		describe_rule(f, s, s->trail_rules[i % TRAIL_RULES], &last_file);
+		describe_rule(f, s, s->trail.numbers[i % TRAIL_RULES], &last_file);
 		if (decided && i + 1 == s->trail.rules_at_end && f->rule_count > had)
 			f->decided = (int)had;
 	}
@@ -268,7 +268,7 @@ void trail_describe(struct stream *s, struct failure *f)
 	f->wall_us = s->t.wall_us;
 	f->status = s->answer.status;
 	f->end = s->end;
-	f->stage = s->end == END_NONE ? s->stage : s->end_stage;
+	f->stage = s->end == END_NONE ? s->stage : s->trail.stage;
 	f->received = s->front.rx_bytes;
 	f->sent = stream_bytes_out(s);
 	stream_end_letters(s, f->letters);
