@@ -16,6 +16,9 @@
 #include "ext/load.h"
 #include "options_priv.h"
 
+/* Bytes that a server may have under way on a connection of HTTP/3: what 100 streams have. */
+#define H3_WINDOW "1600k"
+
 #define FIELDS_MAX 64
 
 static struct haload {
@@ -166,7 +169,7 @@ static bool has_quote(struct slice text)
 static bool make_configuration(struct haload *h)
 {
 	const struct load_plan *p = &h->plan;
-	char h3[160];
+	char h3[200];
 	struct strbuf text;
 	struct uri uri;
 	bool tls, quic = p->proto && strcmp(p->proto, "quic") == 0, good;
@@ -183,8 +186,10 @@ static bool make_configuration(struct haload *h)
 			 p->url);
 		return false;
 	}
+	/* (without it the window of a connection is as few buffers as it has streams) */
 	snprintf(h3, sizeof(h3), "\tlimited-quic\n\texpose-experimental-directives\n"
-		 "\ttune.quic.be.stream.max-concurrent %u\n", p->streams);
+		 "\ttune.quic.be.stream.max-concurrent %u\n"
+		 "\ttune.quic.be.stream.rxbuf " H3_WINDOW "\n", p->streams);
 	strbuf_init(&text);
 	strbuf_printf(&text, "global\n\tnbthread %u\n\tmaxconn %u\n%.*s\n"
 		      "\ttune.h2.be.max-concurrent-streams %u\n%s"
