@@ -231,6 +231,143 @@ MESSAGES = [
     ("if without endif", "same", ".if defined(X)\nglobal\n", 1, [
         "ALERT config : parsing [x.cfg:2]: non-terminated '.if' block.",
     ]),
+    ("timeout said twice", "same", F +
+     "\ttimeout client-fin 1s\n\ttimeout client-fin 2s\n", 0, [
+        "WARNING config : parsing [x.cfg:9] : overwriting 'timeout client-fin' which was al"
+        "ready specified",
+    ]),
+    ("tcp-request content behind http-request", "same", F +
+     "\thttp-request allow if TRUE\n\ttcp-request content accept if TRUE\n\tdefault_backend b\nba"
+     "ckend b\n", 0, [
+        "WARNING config : parsing [x.cfg:9] : a 'tcp-request content' rule placed after an "
+        "'http-request' rule will still be processed before.",
+    ]),
+    ("tcp-response content behind http-response", "same", B +
+     "\thttp-response allow if TRUE\n\ttcp-response content accept if TRUE\n", 2, [
+        "WARNING config : parsing [x.cfg:8] : a 'tcp-response content' rule placed after an"
+        " 'http-response' rule will still be processed before.",
+    ]),
+    ("http-request behind use_backend", "same", F +
+     "\tuse_backend b if TRUE\n\thttp-request allow if TRUE\nbackend b\n", 0, [
+        "WARNING config : parsing [x.cfg:9] : a 'http-request' rule placed after a 'use_bac"
+        "kend' rule will still be processed before.",
+    ]),
+    ("inspect-delay said twice", "same", F +
+     "\ttcp-request inspect-delay 1s\n\ttcp-request inspect-delay 2s\n", 0, [
+        "WARNING config : parsing [x.cfg:9] : ignoring tcp-request inspect-delay (was alrea"
+        "dy defined) in frontend 'f'",
+    ]),
+    ("a log format replaced in defaults", "other", D +
+     "\tlog-format a\n\toption httplog\nfrontend f\n\tbind 127.0.0.1:1\n\tlog 127.0.0.1:1 local0\n", 0, [
+        "WARNING config : parsing [x.cfg:7] : 'option httplog' overrides previous 'log-form"
+        "at' in 'defaults' section.",
+    ]),
+    ("unknown status of errorfile", "same", F +
+     "\terrorfile 999 /x\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : errorfile : status code '999' not handled.",
+    ]),
+    ("errorfile that is not there", "same", F +
+     "\terrorfile 503 /no/such/file\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : errorfile : error opening file '/no/such/file'.",
+    ]),
+    ("unknown server of use-server", "better", B +
+     "\tuse-server x if TRUE\n\tserver s 127.0.0.1:1\n", 1, [
+        "ALERT config : parsing [x.cfg:7] : backend 'b' : unable to find server 'x' referen"
+        "ced in a 'use-server' rule.",
+    ]),
+    ("unknown action of http-response", "other", F +
+     "\thttp-response frobnicate\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : 'http-response' expects 'allow', 'se...",
+    ]),
+    ("unknown action of tcp-request content", "other", F +
+     "\ttcp-request content frobnicate\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : 'tcp-request content' expects 'accept', 'r...",
+    ]),
+    ("unknown algorithm of balance", "other", B +
+     "\tbalance roundrobbin\n", 1, [
+        "ALERT config : parsing [x.cfg:7] : balance only supports 'roundrobin', 'static-rr'"
+        ", 'leastconn', 'source', 'uri', 'url_param', 'hash', 'hdr(<name>) [use_domain_only"
+        "]', 'rdp-cookie', 'random', 'first', 'sticky', 'peak-ewma', 'log-hash' options.",
+    ]),
+    ("cookie without arguments", "same", B +
+     "\tcookie\n", 1, [
+        "ALERT config : parsing [x.cfg:7] : 'cookie' expects <cookie_name> as argument.",
+    ]),
+    ("bad option of cookie", "same", B +
+     "\tcookie a insrt\n", 1, [
+        "ALERT config : parsing [x.cfg:7] : 'cookie' supports 'rewrite', 'insert', 'prefix'"
+        ", 'indirect', 'nocache', 'postonly', 'domain', 'maxidle', 'dynamic', 'maxlife' and"
+        " 'attr' options.",
+    ]),
+    ("redirect without a kind", "same", F +
+     "\thttp-request redirect http://a\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : error detected in frontend 'f' while parsing 'h"
+        "ttp-request redirect' rule : expects 'code', 'prefix', 'location', 'scheme', 'set-"
+        "cookie', 'set-cookie-fmt', 'clear-cookie', 'drop-query', 'keep-query', 'ignore-emp"
+        "ty' or 'append-slash' (was 'http://a').",
+    ]),
+    ("bad code of redirect", "same", F +
+     "\thttp-request redirect location / code 200\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : error detected in frontend 'f' while parsing 'h"
+        "ttp-request redirect' rule : 'code': unsupported HTTP code '200' (must be one of 3"
+        "01, 302, 303, 307 or 308).",
+    ]),
+    ("stick-table without a size", "same", B +
+     "\tstick-table type ip\n", 1, [
+        "ALERT config : parsing [x.cfg:7] : stick-table: missing size.",
+    ]),
+    ("bad type of stick-table", "same", B +
+     "\tstick-table type ipp size 1k\n", 1, [
+        "ALERT config : parsing [x.cfg:7] : stick-table: unknown type 'ipp'.",
+    ]),
+    ("track-sc without a table", "same", F +
+     "\thttp-request track-sc0 src\n", 1, [
+        "ALERT Proxy 'f': unable to find table 'f' referenced by track-sc0.",
+    ]),
+    ("log-format that cannot be read", "other", F +
+     "\tlog-format %{+Q}[src\n\tlog 127.0.0.1:1 local0\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : missing ']' after 'src'.",
+    ]),
+    ("unknown facility", "same", F +
+     "\tlog 127.0.0.1:1 locl0\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : log : unknown log facility 'locl0'",
+    ]),
+    ("unknown scope of a variable", "same", F +
+     "\thttp-request set-var(foo.a) int(1)\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : error detected in frontend 'f' while parsing 'h"
+        "ttp-request set-var(foo.a)' rule : invalid variable name 'foo.a'. A variable name "
+        "must start with its scope. The scope can be 'proc', '(p)sess', '(p)txn', '(p)req',"
+        " '(p)res' or 'check'.",
+    ]),
+    ("deny_status that is no number", "better", F +
+     "\thttp-request deny deny_status abc\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : error detected in frontend 'f' while parsing 'h"
+        "ttp-request deny' rule : Unexpected status code 'abc'.",
+    ]),
+    ("tcp-check without option", "same", B +
+     "\ttcp-check connect\n\tserver s 127.0.0.1:1 check\n", 2, [
+        "WARNING backend 'b' uses tcp-check rules without 'option tcp-check', so the rules "
+        "are ignored.",
+    ]),
+    ("server with a bad weight", "other", B +
+     "\tserver s 127.0.0.1:1 weight 300\n", 1, [
+        "ALERT config : [x.cfg:7] : 'server b/s' : weight of server s is not within 0 and 2"
+        "56 (300).",
+    ]),
+    ("check on a server without port", "other", B +
+     "\tserver s 127.0.0.1 check\n", 1, [
+        "ALERT config: backend 'b': server 's' has neither service port nor check port nor "
+        "tcp_check rule 'connect' with port information.",
+    ]),
+    ("capture in a backend", "better", B +
+     "\tcapture request header a len 3\n", 2, [
+        "WARNING config : parsing [x.cfg:7] : 'capture request header' ignored because back"
+        "end 'b' has no frontend capability.",
+    ]),
+    ("stats uri without argument", "same", F +
+     "\tstats uri\n", 1, [
+        "ALERT config : parsing [x.cfg:8] : 'uri' needs an URI prefix.",
+    ]),
 ]
 
 # words of the command line, verdict (of "differs", only the exit status differs: HAProxy 3.4 takes what is no
