@@ -21,7 +21,11 @@ defaults
 frontend fe
 	bind 127.0.0.1:%(port)d
 	default_backend be
-	http-request cache-purge c if { method PURGE }
+	http-request cache-purge c if { method PURGE } !{ path_beg /by- }
+	http-request cache-purge c url %%[req.hdr(x-what)] if { path /by-url }
+	http-request cache-purge c prefix %%[req.hdr(x-what)] if { path /by-prefix }
+	http-request cache-purge c tag %%[req.hdr(x-what)] if { path /by-tag }
+	http-request return status 204 if { path_beg /by- }
 	http-request return status 204 if { method PURGE }
 	http-after-response set-header x-hit %%[res.cache_hit]/%%[res.cache_name]
 backend be
@@ -384,13 +388,24 @@ def removal(tap, args):
         fill()
         tap.eq(x.brief("/a/1", method="PURGE")[1], 204, "cache-purge")
         tap.eq(kept(), ["/a/2", "/b/1", "/b/2"], "by a rule")
+        for how, what, left in (("url", "http://h/b/1", ["/a/1", "/a/2", "/b/2"]), ("prefix", "http://h/a/", ["/b/1", "/b/2"]),
+                                ("tag", "front", ["/a/2", "/b/2"]), ("prefix", "", list(tags)), ("tag", "new", list(tags)),
+                                ("url", "http://h/a/", list(tags)), ("tag", "none", list(tags))):
+            fill()
+            tap.eq((x.brief("/by-" + how, ["X-What: " + what])[1], kept()), (204, left), "by a rule: %s '%s'" % (how, what))
         for n in range(3000):
             if n % 100 == 0:
                 s = lib.connect(x.port)
                 r = lib.Reader(s)
             s.sendall(b"GET /many/%d HTTP/1.1\r\nHost: h\r\n\r\n" % n)
             r.response()
-        tap.eq(x.proxy.ctl("clear cache c prefix http://h/many/").strip(), "3000 objects were removed.", "many")
+        for n in range(20): # clients that leave amid that
+            s = lib.connect(x.port)
+            s.sendall(b"GET /by-tag HTTP/1.1\r\nHost: h\r\nX-What: other\r\n\r\n")
+            lib.reset(s) if n % 2 else s.close()
+        tap.eq(x.proxy.ctl("clear cache c prefix http://h/many/1").strip(), "1111 objects were removed.", "many")
+        tap.eq(x.brief("/by-prefix", ["X-What: http://h/many/"])[1], 204, "many, by a rule")
+        tap.ok("http://h" not in x.proxy.ctl("show cache") and x.proxy.ctl("show cache").count("expire") <= 4, "they are gone")
 
 
 COMPRESSED = """

@@ -164,6 +164,25 @@ static bool rule_parse(struct conf_line *l, struct rule *r)
 	return true;
 }
 
+/* "NAME [url <fmt> | prefix <fmt> | tag <fmt>]" */
+static bool purge_parse(struct conf_line *l, struct rule *r)
+{
+	struct cache_rule *rule;
+
+	if (!rule_parse(l, r))
+		return false;
+	rule = r->data;
+	if (rule_at_end(l))
+		return true;
+	if (!cache_purge_by(conf_next(l), &rule->purge_by))
+		return rule_error(l, r, l->at - 1, "expects 'url', 'prefix' or 'tag' behind the "
+				  "name of the cache");
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at - 1, "expects a format behind this word");
+	return rule_text_parse(l, conf_next(l), rule_phases(r->proxy, r->set), 0,
+			       &rule->purge_text);
+}
+
 /* The filter of this cache in the rule's proxy: a line's, or one that rules ask for. */
 static struct filter_conf *filter_find(const struct proxy *px, const char *name)
 {
@@ -256,9 +275,9 @@ static const struct rule_action actions[] = {
 	  .parse = rule_parse, .check = rule_check, .run = cache_store_run,
 	  .syntax = "<name>", .help = "keep the answer in a cache" },
 	{ .words = "cache-purge", .rulesets = RULES_BIT(RULES_HTTP_REQUEST),
-	  .parse = rule_parse, .check = purge_check, .run = cache_purge_run,
-	  .syntax = "<name>",
-	  .help = "forget what a cache has of this address (an extension)" },
+	  .parse = purge_parse, .check = purge_check, .run = cache_purge_run,
+	  .ends_with_client = true, .syntax = "<name> [url <fmt>|prefix <fmt>|tag <fmt>]",
+	  .help = "forget what a cache has of this address, or what is said (an extension)" },
 	{ 0 }
 };
 

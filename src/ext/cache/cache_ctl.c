@@ -86,14 +86,9 @@ static enum ctl_step show(struct ctl_request *rq)
 
 /* --- clear cache ------------------------------------------------------------------------------ */
 
-enum clear_by { CLEAR_ALL, CLEAR_URL, CLEAR_PREFIX, CLEAR_TAG };
-
 struct clearing {
 	struct cache *cache;         /* counted */
-	enum clear_by by;
-	struct slice text;           /* in the words of the request */
-	struct cache_cursor cursor;
-	uint64_t count;
+	struct cache_purge what;     /* its text: in the words of the request */
 };
 
 static void clear_release(struct ctl_request *rq)
@@ -109,19 +104,12 @@ static void clear_release(struct ctl_request *rq)
 /* "[url <url> | prefix <url> | tag <word>]" */
 static bool take_what(struct ctl_request *rq, struct clearing *x)
 {
-	static const char *const names[] = {
-		[CLEAR_ALL] = "", [CLEAR_URL] = "url", [CLEAR_PREFIX] = "prefix",
-		[CLEAR_TAG] = "tag",
-	};
 	int left = rq->count - rq->at;
 
 	if (!left)
 		return true;
-	for (unsigned i = CLEAR_URL; i <= CLEAR_TAG && left == 2; i++) {
-		if (strcmp(rq->words[rq->at], names[i]) != 0)
-			continue;
-		x->by = (enum clear_by)i;
-		x->text = slice_of(rq->words[rq->at + 1]);
+	if (left == 2 && cache_purge_by(rq->words[rq->at], &x->what.by)) {
+		x->what.text = slice_of(rq->words[rq->at + 1]);
 		return true;
 	}
 	ctl_error(rq, "'clear cache' expects a cache, and 'url <url>', 'prefix <url>', "
@@ -149,41 +137,17 @@ static bool clear_begin(struct ctl_request *rq)
 	return take_what(rq, x);
 }
 
-static bool is_meant(const struct clearing *x, const struct cache_object *o)
-{
-	switch (x->by) {
-	case CLEAR_PREFIX:
-		return slice_starts(cache_key_of(o), x->text);
-	case CLEAR_TAG:
-		return cache_object_has_tag(o, x->text);
-	default:
-		return true;
-	}
-}
-
 static enum ctl_step clear(struct ctl_request *rq)
 {
 	struct clearing *x;
-	struct cache_object *o;
 
 	if (!rq->state && !clear_begin(rq))
 		return CTL_DONE;
 	x = rq->state;
-	if (x->by == CLEAR_URL) {
-		x->count = cache_remove(x->cache, x->text);
-	} else {
-		while ((o = cache_walk(x->cache, &x->cursor))) {
-			unsigned gone = is_meant(x, o) ? cache_remove_object(x->cache, o) : 0;
-
-			cache_object_drop(o);
-			x->count += gone;
-			if (gone)
-				cache_walk_removed(&x->cursor);
-			if (ctl_is_due(rq))
-				return CTL_MORE;
-		}
-	}
-	ctl_say(rq, "%" PRIu64 " objects were removed.", x->count);
+	while (!cache_purge_step(x->cache, &x->what))
+		if (ctl_is_due(rq))
+			return CTL_MORE;
+	ctl_say(rq, "%" PRIu64 " objects were removed.", x->what.count);
 	return CTL_DONE;
 }
 

@@ -41,8 +41,8 @@ const struct cache_conf *cache_that_answers(const struct stream *s)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* "https://host/path?query", the host in lower case: whatever form the request has. */
-static struct slice key_of(struct stream *s)
+/* The host in lower case; whatever form the request has. */
+struct slice cache_request_key(struct stream *s)
 {
 	const struct http_msg *m = &s->req;
 	const struct h1_field *f = http_field_find(&m->fields, FIELD_HOST, slice_none());
@@ -186,7 +186,7 @@ static bool use(struct stream *s, struct cache_state *st, const struct cache_con
 	if (st->waiter)
 		return !cache_waiter_is_over(st->waiter) || look_again(s, st, c);
 	cache_look_at_request(&s->req, c, &st->request);
-	st->key = key_of(s);
+	st->key = cache_request_key(s);
 	st->proxy = px;
 	if (may_look_up(st, c)) {
 		count(s, px, CNT_CACHE_LOOKUPS);
@@ -223,18 +223,6 @@ enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool 
 	if (!st->answers)
 		return RULE_CONTINUE;
 	return service_attach(s, r->proxy, cache_services, &st->hit) ? RULE_SERVICE : RULE_ERROR;
-}
-
-/* --- http-request cache-purge ----------------------------------------------------------------- */
-
-enum rule_result cache_purge_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	const struct cache_rule *rule = r->data;
-	struct slice key = key_of(ctx->stream);
-
-	if (!slice_is_none(key))
-		cache_remove(rule->conf->cache, key);
-	return RULE_CONTINUE;
 }
 
 /* --- http-response cache-store ---------------------------------------------------------------- */

@@ -33,6 +33,7 @@
 #include "base/tree.h"
 #include "conf/conf.h"
 #include "http/msg.h"
+#include "stream/action.h"
 #include "stream/filter.h"
 #include "stream/rule.h"
 #include "stream/service.h"
@@ -309,6 +310,22 @@ struct cache_object *cache_walk(struct cache *c, struct cache_cursor *at);
 /* The walk goes on after its object was removed: the next one has taken its place. */
 void cache_walk_removed(struct cache_cursor *at);
 
+/* --- cache_purge.c: removing what is kept ----------------------------------------------------- */
+
+enum cache_purge_by { CACHE_PURGE_ALL, CACHE_PURGE_URL, CACHE_PURGE_PREFIX, CACHE_PURGE_TAG };
+
+struct cache_purge {
+	enum cache_purge_by by;
+	struct slice text;            /* an address, what it begins with, a word; borrowed */
+	struct cache_cursor cursor;   /* starts zeroed, as the others do */
+	uint64_t count;               /* of those that were removed */
+};
+
+/* "url", "prefix", "tag". False: something else. */
+bool cache_purge_by(const char *word, enum cache_purge_by *out);
+/* Looks at some more objects, and removes those that are meant. True: these were the last ones. */
+bool cache_purge_step(struct cache *c, struct cache_purge *p);
+
 /* --- cache_fill.c: one request for many ------------------------------------------------------- */
 
 /* What one request fetches for others. */
@@ -413,10 +430,14 @@ struct cache_rule {
 	const char *name;
 	struct cache_conf *conf;
 	const struct filter_conf *filter; /* of the rule's proxy */
+	enum cache_purge_by purge_by;     /* of cache-purge; ALL: what the request asks for */
+	struct rule_text purge_text;
 };
 enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
 enum rule_result cache_purge_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
 enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
+/* "https://host/path?query" of the request, in the stream's arena; slice_none(): it has none. */
+struct slice cache_request_key(struct stream *s);
 /* <o>, held, becomes the answer. */
 void cache_hit(struct stream *s, struct cache_state *st, struct cache_object *o, bool ranges);
 /* Is an answer with the head <m> kept? */
