@@ -163,7 +163,8 @@ struct cache_field {
 #define CACHE_NO_FIELD UINT16_MAX
 
 /* In one piece of memory with its struct cache_second, if it varies, its fields and its text: key,
- * the lines of its fields, and names that it varies by. A million of them are no rarity: its members are as small as they can be.
+ * the lines of its fields, and names that it varies by. A million of them are no rarity: its
+ * members are as small as they can be.
  */
 struct cache_object {
 	struct tree_node node;        /* by hash */
