@@ -249,6 +249,10 @@ def dns_persists(tap, args):
     with Scene(args, section=text % "", names="domains a.example", faults=("bad-issuer",)) as sc:
         sc.start()
         tap.ok(sc.syslog.find("cannot get a certificate: no record can meet the challenge"), "a wrong issuer is refused")
+    with Scene(args, section="	challenge dns-01\n	challenge-ready none", names="domains *.a.example,b.example", faults=("other-name",)) as sc:
+        sc.start()
+        tap.ok(sc.syslog.find("cannot get a certificate: no record can meet the challenge"), "no record of a name that was not ordered is asked for")
+        tap.ok("other.example" not in sc.proxy.ctl("show events dpapi"), "nor is anybody told of it")
     dns.close()
 
 
@@ -259,7 +263,7 @@ def faulty(tap, args):
                         ("finalize", "the order fails: 403"), ("cert", "no certificate: 403"), ("no-nonce", "no nonce"),
                         ("garbage-directory", "the directory is none"), ("garbage-order", "the order is refused"), ("garbage-authz", "no challenge"),
                         ("huge-account", "no whole answer"), ("garbage-cert", "cannot get a certificate"), ("other-key", "cannot get a certificate"),
-                        ("bad-token", "no challenge http-01")]:
+                        ("bad-token", "no challenge http-01"), ("no-url", "the order has no authorizations")]:
         with Scene(args, faults=(fault,)) as sc:
             sc.start()
             tap.ok(sc.syslog.find(r"acme: @certs/site: cannot get a certificate: .*" + text.replace("cannot get a certificate", "")),

@@ -216,6 +216,8 @@ class Authority:
             status = "processing" if o["polls"] < 1 else "valid"
         out = {"status": status, "finalize": "%s/finalize/%d" % (self.base, number),
                "authorizations": ["%s/authz/%d/%d" % (self.base, number, i) for i in range(len(o["names"]))]}
+        if "no-url" in self.faults:
+            out["authorizations"].append("authz/of/no/url")
         if status == "valid":
             out["certificate"] = "%s/cert/%d" % (self.base, number)
         return 201 if len(path) == 1 else 200, out
@@ -239,6 +241,8 @@ class Authority:
         out = {"status": status, "identifier": o["names"][i], "challenges": [dns, persist] + others}
         if o["names"][i]["value"].startswith("*."):
             out.update(identifier={"type": "dns", "value": o["names"][i]["value"][2:]}, wildcard=True)
+        if "other-name" in self.faults:
+            out["identifier"] = {"type": "dns", "value": "other.example"}
         return 200, out
 
     def on_chall(self, path, header, payload, headers, n):

@@ -467,20 +467,24 @@ static void next_authorization(void)
 
 static void take_order(void)
 {
+	struct slice value;
 	char path[64];
+	bool good;
 
 	if (me.status != 201 || !me.location[0] || !take_url("$.finalize", &me.finalize)) {
 		refused("the order is refused");
 		return;
 	}
 	me.order = strdup(me.location);
-	for (unsigned i = 0; i < NAMES_MAX; i++) {
+	good = me.order != NULL;
+	for (unsigned i = 0; good && i < NAMES_MAX; i++) {
 		snprintf(path, sizeof(path), "$.authorizations[%u]", i);
-		if (!take_url(path, &me.auths[i].url))
+		if (json_find(strbuf_slice(&me.body), slice_of(path), &value) == JSON_NONE)
 			break;
-		me.auth_count = i + 1;
+		me.auth_count = i + 1; /* end() frees what it has, whatever that is */
+		good = take_url(path, &me.auths[i].url);
 	}
-	if (me.order && me.auth_count)
+	if (good && me.auth_count)
 		next_authorization();
 	else
 		refused("the order has no authorizations");
@@ -538,6 +542,26 @@ static bool persist_value(const struct authorization *a, struct strbuf *out)
 	return good;
 }
 
+/* Is it a name of the order, without the "*." of a wildcard? The authority shall not have records
+ * of other names written.
+ */
+static bool is_ordered(struct slice domain)
+{
+	const char *list = me.want.domains;
+
+	while (*list) {
+		struct slice name = slice_make(list, strcspn(list, ","));
+
+		list += name.len;
+		list += *list == ',';
+		if (slice_starts(name, SLICE("*.")))
+			name = slice_sub(name, 2, name.len);
+		if (slice_eq_nocase(name, domain))
+			return true;
+	}
+	return false;
+}
+
 /* Tells who writes DNS records which one is wanted. False: fail() was told why. */
 static bool want_record(const struct authorization *a)
 {
@@ -546,7 +570,7 @@ static bool want_record(const struct authorization *a)
 	struct strbuf value;
 
 	strbuf_init(&value);
-	good = domain && dns_name_is_valid(slice_of(domain)) &&
+	good = domain && dns_name_is_valid(slice_of(domain)) && is_ordered(slice_of(domain)) &&
 	       (is_persist ? persist_value(a, &value)
 			   : acme_dns_value(&value, a->token, me.thumbprint)) &&
 	       strbuf_add_char(&value, 0);
