@@ -83,7 +83,14 @@ def gone(tap, p, text):
     p.write(text.replace("127.0.0.1:2\n", "127.0.0.1:3\n"))
     p.ask("set weight app/s1 7")
     tap.ok(p.diff().startswith("!app/s1: weight 7\n--- running"), "a change at run time comes first", p.diff())
+    port = int(text.split("bind 127.0.0.1:")[1].split()[0])
+    with lib.connect(port) as s:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        tap.eq(lib.Reader(s).response("GET")[0], 503, "no server answers")
+    before = p.ask("why")
+    tap.ok("#1 " in before and "CONNECT_FAILED" in before, "a request that failed", before)
     p.ask("reload")
+    tap.eq(p.ask("why"), before, "a reload keeps what is known of it")
     tap.eq(p.diff(), "!app/s1: weight 7", "a reload takes the files up, and keeps what was set")
 
 
