@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two of our connections, a client's and a server's side, over random networks with a virtual
  * clock: what is lost, late, doubled, out of order, broken or from another address must not change
- * a byte of what arrives, and must not keep it from arriving. TLS is played. QUIC_NETWORKS: how
+ * a byte of what arrives, and must not keep it from arriving; bytes in flight and timers agree with
+ * what RFC 9002 says of the packets that are under way. TLS is played. QUIC_NETWORKS: how
  * many networks, from seed QUIC_SEED on.
  */
 #include <stdio.h>
@@ -53,7 +54,7 @@ static struct {
 	struct network n;
 	struct addr client;
 	struct transfer transfers[TRANSFERS];
-	unsigned opened, wrong;
+	unsigned opened, wrong, wrong_books;
 	uint64_t random;
 	bool lost;                     /* a connection ended before its time */
 	uint64_t most_in_flight;       /* bytes, of the client */
@@ -372,6 +373,62 @@ static void arrive(struct datagram *d)
 	quic_conn_recv(q, d->bytes, d->len, me.now_ns);
 }
 
+/* --- books ------------------------------------------------------------------------------------ */
+
+/* When a connection is to ask for what is under way (RFC 9002 6.2.1); UINT64_MAX: never. */
+static uint64_t model_deadline(const struct quic_conn *q)
+{
+	uint64_t srtt = q->rtt.known ? q->rtt.smoothed : 333 * MS, at = UINT64_MAX;
+	uint64_t var = q->rtt.known ? q->rtt.var : 333 * MS / 2, pto;
+
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		const struct quic_space *s = &q->spaces[i];
+		bool app = i == QUIC_LEVEL_APP;
+
+		if (s->done || !s->eliciting_in_flight || (app && q->state == QUIC_HANDSHAKE))
+			continue;
+		if (app && q->flags & QUIC_FL_CLIENT && !(q->flags & QUIC_FL_CONFIRMED))
+			continue;
+		pto = srtt + (4 * var > MS ? 4 * var : MS) +
+		      (app ? q->params.ack_delay_ms * MS : 0);
+		for (unsigned n = 0; n < q->pto_count && n < 16; n++)
+			pto *= 2;
+		if (s->last_eliciting_ns + pto < at)
+			at = s->last_eliciting_ns + pto;
+	}
+	return at;
+}
+
+/* Bytes and packets in flight are those that are kept to be acknowledged, and timers follow. */
+static void check_books(const struct quic_conn *q)
+{
+	bool early = false, may_ask = q->flags & QUIC_FL_CLIENT &&
+				      !(q->flags & QUIC_FL_CONFIRMED);
+	uint64_t bytes = 0, at;
+
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		const struct quic_space *s = &q->spaces[i];
+		uint64_t before = 0, eliciting = 0;
+		struct quic_sent *p;
+
+		if (s->done)
+			continue;
+		list_for_each(p, &s->sent, link) {
+			bytes += p->size;
+			eliciting += p->eliciting;
+			me.wrong_books += p->pn < before || p->pn >= s->next_pn;
+			before = p->pn + 1;
+		}
+		me.wrong_books += eliciting != s->eliciting_in_flight;
+		early |= s->loss_ns != 0;
+	}
+	me.wrong_books += bytes != q->in_flight;
+	if (early || may_ask || !(q->flags & QUIC_FL_VALID))
+		return;
+	at = model_deadline(q);
+	me.wrong_books += at != quic_loss_deadline(q) || quic_conn_deadline(q) > at;
+}
+
 /* One end: what is due, what it sends. */
 static void turn(unsigned end)
 {
@@ -391,6 +448,8 @@ static void turn(unsigned end)
 		if (!end && me.ends[0] && me.ends[0]->in_flight > me.most_in_flight)
 			me.most_in_flight = me.ends[0]->in_flight;
 	}
+	if (me.ends[end] && quic_is_open(me.ends[end]))
+		check_books(me.ends[end]);
 }
 
 static uint64_t next_ns(void)
@@ -518,7 +577,7 @@ static void carry_on(uint64_t ms)
 /* Everything has arrived, and nothing else. */
 static bool is_equal(void)
 {
-	bool good = is_done() && !me.wrong;
+	bool good = is_done() && !me.wrong && !me.wrong_books;
 
 	for (unsigned i = 0; i < TRANSFERS; i++)
 		good &= me.transfers[i].up_got == me.transfers[i].up &&
@@ -534,11 +593,12 @@ static bool run(uint64_t seed)
 	carry_on(LONGEST_MS);
 	good = is_equal();
 	if (!good)
-		printf("# seed %llu: done %d, wrong %u, lost %d, %llu ms, loss %u delay %u+%u "
-		       "late %u/%u broken %u moves %u burst %u/%u\n", (unsigned long long)seed,
-		       is_done(), me.wrong, me.lost, (unsigned long long)(me.now_ns / MS),
-		       me.n.loss, me.n.delay_ms, me.n.jitter_ms, me.n.late, me.n.late_ms,
-		       me.n.broken, me.n.moves, me.n.burst_ms, me.n.burst_every_ms);
+		printf("# seed %llu: done %d, wrong %u, books %u, lost %d, %llu ms, loss %u "
+		       "delay %u+%u late %u/%u broken %u moves %u burst %u/%u\n",
+		       (unsigned long long)seed, is_done(), me.wrong, me.wrong_books, me.lost,
+		       (unsigned long long)(me.now_ns / MS), me.n.loss, me.n.delay_ms,
+		       me.n.jitter_ms, me.n.late, me.n.late_ms, me.n.broken, me.n.moves,
+		       me.n.burst_ms, me.n.burst_every_ms);
 	finish();
 	return good;
 }
