@@ -120,9 +120,12 @@ bool rule_deny_reply(const struct rule *r, struct stream *s);
  * EXPR_WAIT when a condition is not known yet.
  */
 enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be);
-/* use-server: the server, or NULL. */
+/* use-server: the server, or NULL. One that may not serve is passed over, unless <forced> (option
+ * persist, force-persist); manual: configuration 4.2 use-server.
+ */
 struct server;
-enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv);
+enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, bool forced,
+			      struct server **srv);
 /* `redirect` rules: RULE_REPLY when one matched, else RULE_CONTINUE. */
 enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const struct rule **which);
 /* tcp-request inspect-delay in ms, 0 none; and tcp-response's. */

@@ -182,7 +182,7 @@ bool qpack_write_pseudo(struct hpack_writer *w, enum hpack_pseudo id, struct sli
 
 void qpack_write_status(struct hpack_writer *w, unsigned status)
 {
-	char text[3] = { (char)('0' + status / 100), (char)('0' + status / 10 % 10),
+	char text[3] = { (char)('0' + status / 100 % 10), (char)('0' + status / 10 % 10),
 			 (char)('0' + status % 10) };
 	struct slice value = slice_make(text, 3);
 

@@ -185,6 +185,19 @@ static const char *start_line_as_received(const struct http_msg *m, struct slice
 	       !(m->flags & HTTP_MSG_NORMALIZED) ? stop : NULL;
 }
 
+/* Three digits, or more: option accept-unsafe-violations-in-http-response lets them pass. */
+static void put_status(struct writer *w, unsigned status)
+{
+	char text[16];
+	size_t at = sizeof(text) - 1;
+
+	text[at] = ' ';
+	for (int digits = 0; digits < 3 || status; digits++, status /= 10)
+		text[--at] = (char)('0' + status % 10);
+	text[--at] = ' ';
+	put(w, slice_make(text + at, sizeof(text) - at));
+}
+
 static void put_start_line(struct writer *w, const struct http_msg *m, bool old)
 {
 	struct slice version = old ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
@@ -196,12 +209,8 @@ static void put_start_line(struct writer *w, const struct http_msg *m, bool old)
 		return;
 	}
 	if (response) {
-		char code[5] = { ' ', (char)('0' + m->status / 100 % 10),
-				 (char)('0' + m->status / 10 % 10),
-				 (char)('0' + m->status % 10), ' ' };
-
 		put(w, version);
-		put(w, slice_make(code, 5));
+		put_status(w, m->status);
 		put(w, m->reason);
 	} else {
 		put(w, m->method_text);

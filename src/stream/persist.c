@@ -373,7 +373,8 @@ void persist_request(struct stream *s)
 		return;
 	if (pp->first)
 		rules_apply(s, p);
-	rules_server(s->be, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &p->wanted);
+	rules_server(s->be, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), is_bound(s, p),
+		     &p->wanted);
 	p->by_rule = p->wanted != NULL;
 	if (s->flags & STRM_HTTP && pp->cookie.ptr)
 		cookies_read(s, p);

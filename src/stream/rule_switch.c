@@ -254,24 +254,28 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 	return *be ? EXPR_FOUND : EXPR_NONE;
 }
 
-enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv)
+enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, bool forced,
+			      struct server **srv)
 {
+	struct rule_proxy *rp = rule_proxy_of(be);
+	struct switch_rule *sr = NULL;
 	enum expr_result ret;
-	struct switch_rule *sr = switch_find(be, &rule_proxy_of(be)->servers, NULL, ctx, &ret);
 	struct slice name;
 	char text[256];
 
 	*srv = NULL;
-	if (!sr)
-		return ret;
-	if (!sr->format) {
-		*srv = sr->target;
-	} else {
-		name = switch_name(sr, ctx);
-		slice_copy(name, text, sizeof(text));
-		*srv = name.ptr ? server_find(be, text) : NULL;
-	}
-	if (*srv && !server_is_willing(*srv))
+	while ((sr = switch_find(be, &rp->servers, sr, ctx, &ret))) {
+		if (!sr->format) {
+			*srv = sr->target;
+		} else {
+			name = switch_name(sr, ctx);
+			slice_copy(name, text, sizeof(text));
+			*srv = name.ptr ? server_find(be, text) : NULL;
+		}
+		/* a name that no server has: no other rule is tried */
+		if (!*srv || forced || server_is_willing(*srv))
+			return *srv ? EXPR_FOUND : EXPR_NONE;
 		*srv = NULL;
-	return *srv ? EXPR_FOUND : EXPR_NONE;
+	}
+	return ret;
 }

@@ -182,7 +182,7 @@ static void explain_backend(struct explainer *x, struct proxy *be)
 			return;
 	}
 	explain_switches(x, be, &rule_proxy_of(be)->servers, "use-server");
-	rules_server(be, context_of(x, be), &srv);
+	rules_server(be, context_of(x, be), be->options & PROXY_OPT_PERSIST, &srv);
 	fprintf(x->out, "result: backend %s, ", be->name);
 	if (srv) {
 		fprintf(x->out, "server %s\n", srv->name);
