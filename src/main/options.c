@@ -112,12 +112,12 @@ static const char *take_value(struct args *a)
 /* All words that are left are one command of the Runtime API. False: there is none. */
 static bool take_command(struct args *a)
 {
-	struct strbuf command;
+	static struct strbuf command; /* as long as the process */
 
 	strbuf_init(&command);
 	for (const char *word = take_value(a); word; word = take_value(a))
 		strbuf_printf(&command, "%s%s", command.len ? " " : "", word);
-	a->o->question.ask_command = command.len ? command.ptr : NULL; /* as long as the process */
+	a->o->question.ask_command = command.len ? command.ptr : NULL;
 	return command.len && !command.overflow;
 }
 
