@@ -31,11 +31,11 @@ def files(changes):
     return {path: text for path, text in {**GOOD, **changes}.items() if text is not None}
 
 
-def made(script, changes, path):
+def made(script, changes, path, *args):
     """The file that a script writes in the good tree with these changes."""
     with tempfile.TemporaryDirectory() as top:
         write(top, files(changes))
-        subprocess.run([sys.executable, os.path.join(HERE, script)], cwd=top, check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([sys.executable, os.path.join(HERE, script)] + list(args), cwd=top, check=True, stdout=subprocess.DEVNULL,
                        env={**os.environ, "PROJECT_TOP": top})
         with open(os.path.join(top, path)) as f:
             return f.read()
@@ -314,6 +314,14 @@ def file_tests():
     expect("a file that does not say what it is for", rule, {**good, "src/base/new.c": GPL}, "does not say", "--check")
 
 
+def completion_tests():
+    rule, made_files = "make-completion", ("admin/completion/haproxy.bash", "admin/completion/_haproxy", "admin/vim/haproxy.vim")
+    good = {"program": PROGRAM}
+    good.update({path: made(rule, good, path, "--program", "./program") for path in made_files})
+    expect("what is made", rule, good, "", "--check", "--program", "./program")
+    expect("a file that was edited", rule, {**good, made_files[2]: "edited"}, "haproxy.vim: not what", "--check", "--program", "./program")
+
+
 def commit_tests():
     def said(name, message, text):
         expect(name, "check-commits", {"message": message}, text, "--hook", "message")
@@ -428,6 +436,7 @@ vocabulary_tests()
 header_tests()
 doc_tests()
 file_tests()
+completion_tests()
 commit_tests()
 guide_tests()
 difference_tests()
