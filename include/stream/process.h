@@ -34,7 +34,8 @@ void server_conns_follow_thread(void);
 void sessions_stop_thread(unsigned of);
 
 /* Which parts of <descriptors>, that the process may have, are for idle connections to servers
- * (tune.pool-low-fd-ratio, tune.pool-high-fd-ratio). Before the threads.
+ * (tune.pool-low-fd-ratio, tune.pool-high-fd-ratio), and whether threads give each other some
+ * (tune.idle-pool.shared). Before the threads.
  */
 void stream_limit_idle(const struct config *cfg, int64_t descriptors);
 /* What the kernel is told of the sockets of one side; 0: its own defaults. */

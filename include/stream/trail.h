@@ -18,7 +18,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/slice.h"
-#include "base/slot.h"
 #include "base/strbuf.h"
 #include "stream/stream.h"
 
@@ -108,7 +107,6 @@ uint64_t failures_missed(void);
 /* What is kept of <px> goes to <next>, the generation that takes its place. Thread 0. */
 void failures_pass_on(struct config *next, const struct proxy *px);
 
-extern struct slot failures_slot;
 extern const struct module mod_failures;
 
 #endif

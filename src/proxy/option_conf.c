@@ -74,16 +74,6 @@ static bool parse_http_conn(struct conf_line *l)
 
 /* --- log formats: keyword->min is the kind -------------------------------------------------- */
 
-void proxy_log_format_said(struct conf_line *l, const char *what)
-{
-	struct proxy *px = l->object;
-
-	if (px->caps & PROXY_DEFAULTS && px->log_option.said)
-		conf_warn(l, 0, NULL, "'%s' overrides previous '%s' in 'defaults' section.", what,
-			  px->log_option.said);
-	px->log_option.said = what;
-}
-
 static bool parse_log_kind(struct conf_line *l)
 {
 	struct proxy *px = l->object;

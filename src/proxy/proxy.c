@@ -372,6 +372,16 @@ const char *proxy_kind_name(const struct proxy *px)
 	return px->caps & PROXY_FE ? "frontend" : "backend";
 }
 
+void proxy_log_format_said(struct conf_line *l, const char *what)
+{
+	struct proxy *px = l->object;
+
+	if (px->caps & PROXY_DEFAULTS && px->log_option.said)
+		conf_warn(l, 0, NULL, "'%s' overrides previous '%s' in 'defaults' section.", what,
+			  px->log_option.said);
+	px->log_option.said = what;
+}
+
 /* --- state ---------------------------------------------------------------------------------- */
 
 static bool init_front_figures(struct proxy_state *st)

@@ -51,9 +51,13 @@ bool server_conn_init(void)
 	return conn_pool && ask_pool && server_key_init();
 }
 
-void stream_set_idle_sharing(bool shared)
+void stream_limit_idle(const struct config *cfg, int64_t descriptors)
 {
-	is_shared = shared;
+	const struct stream_tune *t = stream_tune_of(cfg);
+
+	is_shared = !t->idle_apart;
+	stream_set_idle_descriptors((int)(descriptors * t->idle_low_percent / 100),
+				    (int)(descriptors * t->idle_high_percent / 100));
 }
 
 /* --- what the mux tells ----------------------------------------------------------------------- */

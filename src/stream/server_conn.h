@@ -61,8 +61,6 @@ void server_flush_init(void);
 
 /* Reserves the slot in servers; before any configuration. */
 void server_conn_register(void);
-/* May threads give each other idle server connections? Before the threads. */
-void stream_set_idle_sharing(bool shared);
 /* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
  * more than <high>, a new one makes an idle one of its thread close. Before the threads.
  */

@@ -14,7 +14,6 @@
 #include "table/table.h"
 #include "capture_priv.h"
 #include "http_proxy.h"
-#include "server_conn.h"
 #include "stream_conf_priv.h"
 
 #define DEFAULT_TUNES \
@@ -42,15 +41,6 @@ struct stream_tune *stream_tune_of(const struct config *cfg)
 void stream_apply_tunes(const struct config *cfg)
 {
 	tunes = stream_tune_of(cfg)->engine;
-	stream_set_idle_sharing(!stream_tune_of(cfg)->idle_apart);
-}
-
-void stream_limit_idle(const struct config *cfg, int64_t descriptors)
-{
-	const struct stream_tune *t = stream_tune_of(cfg);
-
-	stream_set_idle_descriptors((int)(descriptors * t->idle_low_percent / 100),
-				    (int)(descriptors * t->idle_high_percent / 100));
 }
 
 const struct stream_tunes *stream_tunes(void)

@@ -11,6 +11,7 @@
 #include "proxy/proxy.h"
 #include "stream/rule.h"
 #include "stream/trail.h"
+#include "trail_priv.h"
 
 #define DEFAULT_ROOM 64
 #define READ_TRIES 1000
@@ -47,7 +48,7 @@ static struct slot conf_slot = {
 	.of = SLOT_CONFIG, .size = sizeof(struct failures_conf), .init = conf_init,
 };
 
-static void ring_drop(struct ring *ring)
+static void kept_drop(struct ring *ring)
 {
 	if (!ring || __atomic_sub_fetch(&ring->refs, 1, __ATOMIC_ACQ_REL))
 		return;
@@ -58,7 +59,7 @@ static void ring_drop(struct ring *ring)
 
 static void failures_fini(void *data)
 {
-	ring_drop(((struct failures *)data)->ring);
+	kept_drop(((struct failures *)data)->ring);
 }
 
 static bool failures_inherit(void *data, const void *from)
@@ -66,7 +67,7 @@ static bool failures_inherit(void *data, const void *from)
 	return true; /* nothing of it is configuration */
 }
 
-struct slot failures_slot = {
+static struct slot failures_slot = {
 	.of = SLOT_PROXY, .size = sizeof(struct failures), .fini = failures_fini,
 	.inherit = failures_inherit,
 };
@@ -135,7 +136,7 @@ static bool is_failure(const struct stream *s)
 	       (stream_cause(s) != CAUSE_NONE && stream_cause(s) != CAUSE_LOCAL);
 }
 
-void failure_keep(struct stream *s)
+static void keep(struct stream *s)
 {
 	struct ring *ring;
 	struct failure_place *place;
@@ -212,4 +213,12 @@ static const struct conf_keyword keywords[] = {
 
 static struct slot *const slots[] = { &conf_slot, &failures_slot, NULL };
 
-const struct module mod_failures = { .name = "failures", .slots = slots, .keywords = keywords };
+static bool failures_init(void)
+{
+	trail_set_keeper(keep);
+	return true;
+}
+
+const struct module mod_failures = {
+	.name = "failures", .slots = slots, .keywords = keywords, .init = failures_init,
+};

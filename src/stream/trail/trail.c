@@ -11,43 +11,10 @@
 #include "stream/service.h"
 #include "stream/timing.h"
 #include "stream/trail.h"
+#include "trail_priv.h"
 
 #define ID_MAX 128
 #define REQUEST_MAX 512
-
-/* A server that was given up; in the stream's arena, with its name: it may be gone later. */
-struct trail_try {
-	struct trail_try *next; /* the one before */
-	struct slice server;
-	uint8_t why;
-	uint16_t status;
-	int error;
-};
-
-const char *const stream_stage_names[STAGE_COUNT] = {
-#define X(name, fn, c) #name,
-	STREAM_STAGES(X)
-#undef X
-};
-
-void trail_note_try(struct stream *s, enum stream_end why)
-{
-	struct trail_try *t = arena_alloc(&s->arena, sizeof(*t));
-	const struct server *srv = stream_server(s);
-	struct slice name = SLICE("<NOSRV>");
-
-	if (srv)
-		name = arena_copy(&s->arena, slice_of(srv->name));
-	if (!t || slice_is_none(name))
-		return;
-	*t = (struct trail_try){
-		.next = s->trail.tries, .server = name, .why = (uint8_t)why,
-		.status = why == END_NONE ? s->res.status : 0,
-		.error = why == END_CONNECT_FAILED && s->answer.connection
-			 ? s->answer.connection - 1 : 0,
-	};
-	s->trail.tries = t;
-}
 
 /* --- texts ------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* trail_priv.h - what the files of a stream's way share
+ *
+ * Purpose: note.c is what the engine calls while a stream is on its way: it needs nothing of the
+ *          engine. trail.c and failures.c describe and keep the way, and know all of it.
+ * Threads: the stream's.
+ */
+#ifndef STREAM_TRAIL_PRIV_H
+#define STREAM_TRAIL_PRIV_H
+
+#include <stdint.h>
+#include "base/slice.h"
+
+struct stream;
+
+/* A server that was given up; in the stream's arena, with its name: it may be gone later. */
+struct trail_try {
+	struct trail_try *next; /* the one before */
+	struct slice server;
+	uint8_t why;
+	uint16_t status;
+	int error;
+};
+
+/* Who keeps streams that are over, see failure_keep(). Once, before any stream. */
+typedef void trail_keep_fn(struct stream *s);
+void trail_set_keeper(trail_keep_fn *fn);
+
+#endif
