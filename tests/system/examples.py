@@ -58,6 +58,8 @@ def run(tap, args, path):
     with open(conf, "w") as f:
         f.write(text)
     certificates(text)
+    said = subprocess.run([args.program, "-c", "-f", conf], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    tap.ok(said.returncode == 0 and not re.search("WARNING|ALERT", said.stdout), name + " is accepted without a word", said.stdout)
     p = subprocess.Popen([args.program, "-db", "-f", conf], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     tries = re.findall(r"^# try: (\w+) (?:https://([\w.]+)@)?127\.0\.0\.1:(\d+)(\S+) -> (\d+)", text, re.M)
