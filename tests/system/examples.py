@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every file of examples/ runs and answers: a line "# try: METHOD [https://NAME@]ADDRESS:PORT/PATH -> STATUS" in its first
-comment says what; with a name over TLS, with a certificate of that name. Certificates that it names are made. Its ports are moved to free ones. Run with the reference too, except for extensions.
+"""Every file of examples/ is accepted without a word, by --lint too, runs and answers: a line "# try: METHOD
+[https://NAME@]ADDRESS:PORT/PATH -> STATUS" in its first comment says what; with a name over TLS, with a certificate of that
+name. Certificates that it names are made. Its ports are moved to free ones. Run with the reference too, except for extensions.
 """
 import glob
 import os
@@ -60,6 +61,9 @@ def run(tap, args, path):
     certificates(text)
     said = subprocess.run([args.program, "-c", "-f", conf], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     tap.ok(said.returncode == 0 and not re.search("WARNING|ALERT", said.stdout), name + " is accepted without a word", said.stdout)
+    if not lib.is_reference(args.program):
+        said = subprocess.run([args.program, "--lint", conf], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        tap.eq((said.returncode, said.stdout), (0, ""), "lint has nothing to say of " + name)
     p = subprocess.Popen([args.program, "-db", "-f", conf], stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     tries = re.findall(r"^# try: (\w+) (?:https://([\w.]+)@)?127\.0\.0\.1:(\d+)(\S+) -> (\d+)", text, re.M)

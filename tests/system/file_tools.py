@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--format and --lint. Format: of the configurations in reg-tests and examples and of generated files, twice is once, and
 what the program reads (-dC) and says is the same before and after (--all: of all reg-tests). Lint: each mistake of
-tables/lint.py is found, the examples have none; the three forms of output. Extensions."""
+tables/lint.py is found; the three forms of output. Extensions."""
 import glob
 import json
 import os
@@ -176,12 +176,6 @@ def mistakes(tap, args, folder):
     tap.eq(sorted(known - found), ["parser-diagnostic"], "every rule has a mistake that shows it")
 
 
-def examples(tap, args, folder):
-    for path in sorted(glob.glob(TOP + "/examples/*.cfg")):
-        status, said, err = findings(args, path)
-        tap.ok(status == 0 and not said, "lint has nothing to say of " + os.path.basename(path), "%s %s" % (said, err))
-
-
 def outputs(tap, args, folder):
     path = os.path.join(folder, "out.cfg")
     with open(path, "w") as f:
@@ -220,7 +214,7 @@ def main():
         tap.done()
     folder = tempfile.mkdtemp(prefix="hapt.")
     try:
-        tap.run((formats, layout, mistakes, examples, outputs), args, folder)
+        tap.run((formats, layout, mistakes, outputs), args, folder)
     finally:
         shutil.rmtree(folder)
     tap.done()
