@@ -278,6 +278,7 @@ def test_manager(tap, args):
         tap.eq((len(m.store), m.refused), (2, 0), "no more than the manager keeps")
         tap.ok("set FileDescriptorStoreMax to more" in m.log(), "which is said", m.log())
         tap.ok(m.restart(), "and a restart goes on with those")
+    ports = lib.ports(2)
     with Manager(args, ports) as m, socket.socket() as unit:
         unit.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         unit.bind(("127.0.0.1", ports[0]))

@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "conn_priv.h"
-#include "keys_priv.h"
-#include "stream_priv.h"
+#include "../../../src/quic/conn_priv.h"
+#include "../../../src/quic/keys_priv.h"
+#include "../../../src/quic/stream_priv.h"
 
 /* Of a client's packets: one level each. */
 struct played_client {
