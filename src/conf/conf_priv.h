@@ -206,4 +206,12 @@ bool conf_line_commit(struct conf_line *l, struct conf_tokens *t);
 
 /* --- value.c ----------------------------------------------------------------------------- */
 
+/* --- secrets.c */
+
+struct conf_kept;
+/* Which bytes of word <i> of a line are not to be shown: 1 each in <mask>, of the word's length,
+ * else 0. Any thread.
+ */
+void conf_secrets_mark(const struct conf_kept *k, int i, char *mask);
+
 #endif

@@ -56,20 +56,7 @@ static void put_try(const struct failure_try *t, struct strbuf *out)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static void put_line(struct ctl_request *rq, const struct failure *f)
-{
-	char name[CTL_HIDE_MAX], client[CTL_HIDE_MAX];
-	struct strbuf *out = rq->out;
-
-	strbuf_printf(out, "#%llu ", (unsigned long long)f->serial);
-	sess_put_date(out, f->wall_us, 3);
-	strbuf_printf(out, " %.*s %.*s %d %.2s %s %.*s\n",
-		      SLICE_FMT(hidden(rq, failure_slice(f, f->frontend), name)),
-		      SLICE_FMT(hidden(rq, failure_slice(f, f->client), client)),
-		      f->status ? f->status : -1, f->letters, stream_ends[f->end].name,
-		      SLICE_FMT(or_dash(failure_slice(f, f->id))));
-}
-
+/* Bytes of clients, harmless for a terminal. */
 static void put_safely(struct strbuf *out, struct slice text)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -82,6 +69,21 @@ static void put_safely(struct strbuf *out, struct slice text)
 		else
 			strbuf_printf(out, "\\x%02X", c);
 	}
+}
+
+static void put_line(struct ctl_request *rq, const struct failure *f)
+{
+	char name[CTL_HIDE_MAX], client[CTL_HIDE_MAX];
+	struct strbuf *out = rq->out;
+
+	strbuf_printf(out, "#%llu ", (unsigned long long)f->serial);
+	sess_put_date(out, f->wall_us, 3);
+	strbuf_printf(out, " %.*s %.*s %d %.2s %s ",
+		      SLICE_FMT(hidden(rq, failure_slice(f, f->frontend), name)),
+		      SLICE_FMT(hidden(rq, failure_slice(f, f->client), client)),
+		      f->status ? f->status : -1, f->letters, stream_ends[f->end].name);
+	put_safely(out, or_dash(failure_slice(f, f->id)));
+	strbuf_add_char(out, '\n');
 }
 
 static void put_names(struct ctl_request *rq, const struct failure *f)
@@ -180,8 +182,10 @@ static void put_whole(struct ctl_request *rq, const struct failure *f, bool agai
 {
 	struct strbuf *out = rq->out;
 
-	strbuf_printf(out, "%srequest #%llu, id %.*s, ", again ? "\n" : "",
-		      (unsigned long long)f->serial, SLICE_FMT(or_dash(failure_slice(f, f->id))));
+	strbuf_printf(out, "%srequest #%llu, id ", again ? "\n" : "",
+		      (unsigned long long)f->serial);
+	put_safely(out, or_dash(failure_slice(f, f->id)));
+	strbuf_add_str(out, ", ");
 	sess_put_date(out, f->wall_us, 3);
 	strbuf_printf(out, "\n  %s: ", stream_ends[f->end].name);
 	put_reason(f, out);
@@ -329,9 +333,11 @@ static struct why *begin(struct ctl_request *rq)
 
 static bool is_meant(const struct why *w)
 {
+	char *end;
+
 	if (!w->id)
 		return true;
-	if (w->id[0] == '#' && strtoull(w->id + 1, NULL, 10) == w->f.serial)
+	if (w->id[0] == '#' && strtoull(w->id + 1, &end, 10) == w->f.serial && !*end)
 		return true;
 	return slice_eq(failure_slice(&w->f, w->f.id), slice_of(w->id));
 }

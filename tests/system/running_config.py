@@ -5,6 +5,7 @@ files, secrets, files that are gone; no secret is shown; a reload ends all diffe
 import json
 import os
 import random
+import re
 import subprocess
 import tempfile
 
@@ -32,6 +33,38 @@ backend app
     server s2 127.0.0.1:2
 """
 SECRETS = ("Tooth", "Fairy", "Gnome")
+# places where a secret may stand: it is the word with Fairy in it, or the part of one
+PLACES = r"""
+frontend places
+    bind 127.0.0.1:{port}
+    unique-id-format "%[req.hdr(x-id)]"
+    http-request set-var(txn.a) str(x),hmac(sha256,RmFpcnk=),hex,hmac(sha256,RmFpcnky)
+    http-request set-var(txn.b) str(x),jwt_verify(txn.alg,"FairyKey")
+    http-request set-header Authorization "%[str(Basic Fairy)]"
+    http-request set-var(txn.token) str(Fairy)
+    http-request set-header X-U "http://bob:a/Fairy@h/"
+    http-request set-header X-V "http://bob:p@Fairy@h/"
+    http-request set-header X-W "https://Fairy@h/"
+    http-request set-header X-X "http://a:Fairy@h/ http://b:Fairy@h/"
+    http-request set-header X-Auth-Key Fairy
+    http-request replace-header Authorization .* "Bearer Fairy"
+    http-request set-header X-Z "%[str(x),hmac(sha256,\"RmFpcnk=\"),hex] http://a:Fairy@h/"
+    http-request redirect location "/?token=Fairy&a=shown1" if {{ path /r }}
+    acl ok req.hdr(authorization) -m str "Bearer Fairy"
+    http-request set-header X-Shown "%[req.hdr(authorization)]" if {{ req.hdr(authorization) -m str Fairy }} !{{ path /shown2 }}
+    http-request deny deny_status 403
+backend checked
+    option httpchk
+    http-check send meth GET uri /?token=Fairy hdr Authorization "Basic Fairy"
+    server s 127.0.0.1:1 send-proxy-v2 set-proxy-v2-tlv-fmt(0xE1) Fairy
+backend payloads
+    mode tcp
+    option tcp-check
+    tcp-check send "GET / HTTP/1.0\r\nAuthorization: Basic Fairy\r\n\r\n"
+    tcp-check send-lf "AUTH Fairy\r\n"
+    tcp-check send-binary 4661697279
+    server s 127.0.0.1:1
+"""
 
 
 class Program:
@@ -85,13 +118,31 @@ def gone(tap, p, text):
     tap.ok(p.diff().startswith("!app/s1: weight 7\n--- running"), "a change at run time comes first", p.diff())
     port = int(text.split("bind 127.0.0.1:")[1].split()[0])
     with lib.connect(port) as s:
-        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        tap.eq(lib.Reader(s).response("GET")[0], 503, "no server answers")
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        tap.ok(lib.recv_all(s).startswith(b"HTTP/1.1 503 "), "no server answers")
     before = p.ask("why")
     tap.ok("#1 " in before and "CONNECT_FAILED" in before, "a request that failed", before)
     p.ask("reload")
     tap.eq(p.ask("why"), before, "a reload keeps what is known of it")
     tap.eq(p.diff(), "!app/s1: weight 7", "a reload takes the files up, and keeps what was set")
+
+
+def places(tap, args):
+    """Secrets in places of all kinds; what stands beside them is shown. Bytes of clients are harmless for a terminal."""
+    port = lib.ports(1)[0]
+    conf = CONF[CONF.index("defaults"):CONF.index("frontend web")] + PLACES.format(port=port)
+    with lib.Proxy(args.program, conf.replace("{{", "{").replace("}}", "}")) as proxy:
+        for words in ("show config", "show config json"):
+            text = proxy.ctl(words)
+            tap.ok(not re.search("Fairy|RmFpcnk|4661697279", text), words + " has none of the secrets", text)
+            tap.ok(all(x in text for x in ("shown1", "shown2", "%[req.hdr(authorization)]", "http://bob:***@h/", "sha256")),
+                   words + " has what stands beside them", text)
+        with lib.connect(port) as s:
+            s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Id: \xc2\x9b31m\t\r\nConnection: close\r\n\r\n")
+            lib.recv_all(s)
+        text = proxy.ctl("why") + proxy.ctl("why #1")
+        tap.ok("\\xC2\\x9B31m" in text and not re.search(r"[^\n -~]", text), "an id of bytes that terminals obey", text)
+        tap.ok("request #1" not in proxy.ctl("why #1x"), "a number with a tail is none")
 
 
 def shuffled(tap, p, text, seed):
@@ -136,6 +187,7 @@ def main():
             differences(tap, p, text)
             gone(tap, p, text)
             shuffled(tap, p, text, args.seed)
+            places(tap, args)
         finally:
             child.terminate()
             child.wait()

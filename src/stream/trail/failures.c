@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "proxy/proxy.h"
+#include "stream/error_capture.h"
 #include "stream/rule.h"
 #include "stream/trail.h"
 #include "trail_priv.h"
@@ -157,6 +158,8 @@ static void keep(struct stream *s)
 		place->f = malloc(sizeof(*place->f));
 	if (place->f) {
 		trail_describe(s, place->f);
+		/* here, for a log line may describe the stream, too */
+		error_capture_take(s->sess, &place->f->bytes);
 		place->f->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
 	} else {
 		count_missed();

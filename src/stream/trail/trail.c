@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
-#include "stream/error_capture.h"
 #include "stream/log.h"
 #include "stream/rule_list.h"
 #include "stream/service.h"
@@ -246,7 +245,6 @@ void trail_describe(struct stream *s, struct failure *f)
 	f->request = keep_request(f, s);
 	describe_rules(f, s);
 	describe_times(f, s);
-	error_capture_take(s->sess, &f->bytes);
 }
 
 /* --- one line --------------------------------------------------------------------------------- */
