@@ -99,20 +99,24 @@ class Mute:
     """Accepts and says nothing; knows how many are there."""
 
     def __init__(self):
-        self.here, self.over = 0, threading.Event()
+        self.here, self.over, self.lock = 0, threading.Event(), threading.Lock()
         self.server = lib.Server(self.one, backlog=2000)
         self.port = self.server.port
 
     def one(self, sock):
         sock.recv(10)
-        self.here += 1
+        self.count(1)
         try:
             while not self.over.wait(.2):
                 if not select_gone(sock):
                     continue
                 break
         finally:
-            self.here -= 1
+            self.count(-1)
+
+    def count(self, more):
+        with self.lock:
+            self.here += more
 
 
 def select_gone(sock):
