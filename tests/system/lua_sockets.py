@@ -105,6 +105,7 @@ class Mute:
 
     def one(self, sock):
         sock.recv(10)
+        sock.setblocking(False) # (with a timeout, Python waits for bytes whatever the flags say)
         self.count(1)
         try:
             while not self.over.wait(.2):
