@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* quic.h - QUIC version 1 on the wire: integers, packet headers, frames, transport parameters
+/* quic.h - QUIC versions 1 and 2 on the wire: integers, packet headers, frames, transport parameters
  *
  * Purpose: bytes to structs and back, nothing else: what is protected (packet numbers, payloads) is
  *          for the QUIC floor, which has the keys.
  * Owns   : nothing. What a struct points to are the bytes that were read, borrowed.
  * Threads: any; there is no state.
  * Errors : false, or an error of RFC 9000 20.1, for whatever is not whole or not allowed.
- * See    : RFC 8999, RFC 9000 16 to 19.
+ * See    : RFC 8999, RFC 9000 16 to 19, RFC 9368, RFC 9369.
  */
 #ifndef CODEC_QUIC_H
 #define CODEC_QUIC_H
@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define QUIC_VERSION_1 1u
+#define QUIC_VERSION_2 0x6b3343cfu
 #define QUIC_CID_MAX 20
 #define QUIC_RESET_TOKEN_LEN 16
 /* What a datagram with an Initial packet has at least (RFC 9000 14.1). */
@@ -31,7 +32,8 @@ enum quic_error {
 	QUIC_TRANSPORT_PARAMETER_ERROR = 0x8, QUIC_CONNECTION_ID_LIMIT_ERROR = 0x9,
 	QUIC_PROTOCOL_VIOLATION = 0xa, QUIC_INVALID_TOKEN = 0xb, QUIC_APPLICATION_ERROR = 0xc,
 	QUIC_CRYPTO_BUFFER_EXCEEDED = 0xd, QUIC_KEY_UPDATE_ERROR = 0xe,
-	QUIC_AEAD_LIMIT_REACHED = 0xf, QUIC_CRYPTO_ERROR = 0x100, /* and the TLS alert */
+	QUIC_AEAD_LIMIT_REACHED = 0xf, QUIC_VERSION_NEGOTIATION_ERROR = 0x11, /* RFC 9368 10.2 */
+	QUIC_CRYPTO_ERROR = 0x100, /* and the TLS alert */
 };
 
 /* --- integers --------------------------------------------------------------------------------- */
@@ -71,6 +73,12 @@ enum quic_packet_type {
 	QUIC_PACKET_SHORT, QUIC_PACKET_OTHER, /* of a version that is not known: only ids are set */
 };
 
+/* One that we speak: 1 or 2. */
+static inline bool quic_version_is_known(uint32_t version)
+{
+	return version == QUIC_VERSION_1 || version == QUIC_VERSION_2;
+}
+
 struct quic_packet {
 	uint8_t type;             /* enum quic_packet_type */
 	uint32_t version;         /* of long headers */
@@ -85,11 +93,15 @@ struct quic_packet {
  * <short_len>: bytes of our connection ids, which short headers do not tell. False: it is none.
  */
 bool quic_packet_read(const uint8_t *p, size_t len, unsigned short_len, struct quic_packet *out);
+/* Writes the first byte of a long header, whose lowest four bits are <low>, and the version, one that
+ * is known; returns the end, 5 bytes on.
+ */
+uint8_t *quic_put_long(uint8_t *p, enum quic_packet_type type, uint32_t version, uint8_t low);
 /* Writes the answer to a packet of a version that we do not speak; returns its length. <room>: 64
  * bytes at least, and both ids may be up to QUIC_CID_MAX long.
  */
 size_t quic_put_versions(uint8_t *room, const struct quic_packet *of, uint8_t random);
-/* Writes a Retry packet without its integrity tag; returns its length. <room>: 64 bytes and the
+/* Writes a Retry packet, of the same version, without its integrity tag; returns its length. <room>: 64 bytes and the
  * token's. <scid>: the id by which the client is to call us.
  */
 size_t quic_put_retry(uint8_t *room, const struct quic_packet *of, const struct quic_cid *scid,
@@ -156,7 +168,11 @@ struct quic_params {
 	uint64_t ack_exponent, ack_delay_ms;
 	uint64_t cid_limit;
 	bool no_migration;
-	bool has_scid, has_odcid, has_retry, has_token;
+	bool has_scid, has_odcid, has_retry, has_token, has_versions;
+	/* version_information (RFC 9368 3): the one in use, and the first of the list that we speak,
+	 * 0: none. When written: the first of both of ours, 0: <version> is all that we speak.
+	 */
+	uint32_t version, version_preferred;
 	struct quic_cid scid, odcid, retry; /* initial_source, original_destination, retry_source */
 	uint8_t token[QUIC_RESET_TOKEN_LEN];
 };

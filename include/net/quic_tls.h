@@ -30,6 +30,8 @@ enum quic_suite {
 };
 /* The longest secret: a SHA-384. */
 #define QUIC_SECRET_MAX 48
+/* The most bytes of transport parameters that we send. */
+#define QUIC_TLS_PARAMS_ROOM 256
 
 /* What TLS calls, within recv() but for closed(). */
 struct quic_tls_user {
@@ -40,6 +42,10 @@ struct quic_tls_user {
 	bool (*send)(void *owner, enum quic_level level, const uint8_t *bytes, size_t len);
 	/* The peer's transport parameters. False: they are not valid. */
 	bool (*params)(void *owner, const uint8_t *bytes, size_t len);
+	/* Our transport parameters, which may depend on the peer's: written into <room>,
+	 * QUIC_TLS_PARAMS_ROOM bytes; returns the length.
+	 */
+	size_t (*own_params)(const void *owner, uint8_t *room);
 	/* The struct conn was closed by its user before leave(). */
 	void (*closed)(void *owner);
 	/* Our address, or the peer's. */

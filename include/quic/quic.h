@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* quic.h - QUIC version 1: connections and their streams (RFC 9000, 9001, 9002)
+/* quic.h - QUIC versions 1 and 2: connections and their streams (RFC 9000, 9001, 9002, 9369)
  *
  * Purpose: makes connections of the datagrams of a socket, with their handshake, acknowledgements,
  *          loss recovery, congestion and flow control. The floor above gets streams of bytes.
@@ -150,10 +150,6 @@ struct quic_events {
 
 /* From within begin(): <c>, whose transport is TLS, is owned by the connection from now on. */
 void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls_ops *tls);
-/* What TLS is to tell of us to the client: returns its length. <room>: QUIC_PARAMS_ROOM bytes
- * (codec/quic.h).
- */
-size_t quic_conn_params(const struct quic_conn *q, uint8_t *room);
 /* What TLS calls; the owner is the struct quic_conn. */
 extern const struct quic_tls_user quic_conn_tls_user;
 /* From within ready(): the struct conn is the caller's from now on. */

@@ -109,8 +109,6 @@ bool tls_quic_is_native(void);
 struct tls_quic_start {
 	const struct quic_tls_user *user;
 	void *owner;                 /* for its calls */
-	const uint8_t *params;       /* our transport parameters; copied */
-	size_t params_len;
 };
 /* TLS for a connection of QUIC (net/quic_tls.h), as its transport: what is asked of a connection is
  * answered as for any other, but no bytes go through it. False: as tls_accept().

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* quic_params.c - QUIC: transport parameters (RFC 9000 18) */
+/* quic_params.c - QUIC: transport parameters (RFC 9000 18, RFC 9368 3) */
 #include <string.h>
 #include "codec/quic.h"
 
@@ -9,6 +9,7 @@ enum {
 	INITIAL_STREAM_UNI = 0x07, INITIAL_STREAMS_BIDI = 0x08, INITIAL_STREAMS_UNI = 0x09,
 	ACK_DELAY_EXPONENT = 0x0a, MAX_ACK_DELAY = 0x0b, NO_MIGRATION = 0x0c,
 	PREFERRED_ADDRESS = 0x0d, CID_LIMIT = 0x0e, INITIAL_SCID = 0x0f, RETRY_SCID = 0x10,
+	VERSION_INFORMATION = 0x11,
 };
 
 void quic_params_init(struct quic_params *p)
@@ -58,6 +59,37 @@ static bool read_cid(struct quic_reader body, bool *has, struct quic_cid *cid)
 	return true;
 }
 
+static uint32_t read_version(struct quic_reader *r)
+{
+	uint32_t v = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		v = v << 8 | *r->at++;
+	return v;
+}
+
+/* A client lists the version that it has chosen among those available (RFC 9368 4). */
+static bool read_versions(struct quic_params *p, struct quic_reader body, bool server)
+{
+	size_t len = quic_left(&body);
+	bool listed = server;
+
+	if (len < 4 || len % 4)
+		return false;
+	p->has_versions = true;
+	p->version = read_version(&body);
+	while (body.at < body.end) {
+		uint32_t v = read_version(&body);
+
+		if (!v)
+			return false;
+		listed |= v == p->version;
+		if (!p->version_preferred && quic_version_is_known(v))
+			p->version_preferred = v;
+	}
+	return p->version && listed;
+}
+
 /* What only servers send. */
 static bool read_servers(struct quic_params *p, uint64_t id, struct quic_reader body)
 {
@@ -92,6 +124,8 @@ static bool read_one(struct quic_params *p, uint64_t id, struct quic_reader body
 		return body.at == body.end;
 	case INITIAL_SCID:
 		return read_cid(body, &p->has_scid, &p->scid);
+	case VERSION_INFORMATION:
+		return read_versions(p, body, server);
 	}
 	return true;
 }
@@ -151,6 +185,20 @@ static uint8_t *put_bytes(uint8_t *at, uint64_t id, const uint8_t *bytes, size_t
 	return at + len;
 }
 
+static uint8_t *put_versions(uint8_t *at, uint32_t chosen, uint32_t preferred)
+{
+	uint32_t other = preferred == QUIC_VERSION_1 ? QUIC_VERSION_2 : QUIC_VERSION_1;
+	const uint32_t list[] = { chosen, preferred ? preferred : chosen, other };
+	unsigned count = preferred ? 3 : 2;
+
+	at = quic_put_varint(at, VERSION_INFORMATION);
+	at = quic_put_varint(at, count * sizeof(*list));
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < 4; k++)
+			*at++ = (uint8_t)(list[i] >> (24 - 8 * k));
+	return at;
+}
+
 size_t quic_params_put(const struct quic_params *p, uint8_t *room)
 {
 	uint8_t *at = room;
@@ -173,6 +221,8 @@ size_t quic_params_put(const struct quic_params *p, uint8_t *room)
 	at = put_number(at, INITIAL_STREAMS_UNI, p->streams_uni);
 	at = put_number(at, MAX_ACK_DELAY, p->ack_delay_ms);
 	at = put_number(at, CID_LIMIT, p->cid_limit);
+	if (p->has_versions)
+		at = put_versions(at, p->version, p->version_preferred);
 	if (p->no_migration)
 		at = put_bytes(at, NO_MIGRATION, NULL, 0);
 	return (size_t)(at - room);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* quic_wire.c - QUIC: integers and packet headers (RFC 8999, RFC 9000 16 and 17) */
+/* quic_wire.c - QUIC: integers and packet headers (RFC 8999, RFC 9000 16 and 17, RFC 9369 3) */
 #include <string.h>
 #include "codec/quic.h"
 
@@ -66,14 +66,25 @@ static bool read_short(struct quic_reader *r, size_t len, unsigned cid_len, stru
 	return true;
 }
 
-/* What stands behind the ids in version 1. */
-static bool read_v1(struct quic_reader *r, const uint8_t *p, size_t len, struct quic_packet *out)
+/* The two bits that tell the type: version 2 counts them from another one (RFC 9369 3.2). */
+static unsigned type_bits(enum quic_packet_type type, uint32_t version)
+{
+	return (type + (version == QUIC_VERSION_2)) & 3;
+}
+
+static uint8_t type_of_bits(unsigned bits, uint32_t version)
+{
+	return (uint8_t)((bits - (version == QUIC_VERSION_2)) & 3);
+}
+
+/* What stands behind the ids in the versions that we know. */
+static bool read_known(struct quic_reader *r, const uint8_t *p, size_t len, struct quic_packet *out)
 {
 	uint64_t n;
 
 	if (!(p[0] & 0x40))
 		return false;
-	out->type = p[0] >> 4 & 3;
+	out->type = type_of_bits(p[0] >> 4 & 3u, out->version);
 	if (out->type == QUIC_PACKET_RETRY) {
 		if (quic_left(r) < QUIC_RETRY_TAG_LEN)
 			return false;
@@ -113,7 +124,7 @@ bool quic_packet_read(const uint8_t *p, size_t len, unsigned short_len, struct q
 	if (!read_long_cid(&r, &out->dcid) || !read_long_cid(&r, &out->scid))
 		return false;
 	out->size = len;
-	return out->version != QUIC_VERSION_1 || read_v1(&r, p, len, out);
+	return !quic_version_is_known(out->version) || read_known(&r, p, len, out);
 }
 
 static uint8_t *put_cid(uint8_t *p, const struct quic_cid *cid)
@@ -130,6 +141,12 @@ static uint8_t *put_version(uint8_t *p, uint32_t v)
 	return p;
 }
 
+uint8_t *quic_put_long(uint8_t *p, enum quic_packet_type type, uint32_t version, uint8_t low)
+{
+	*p++ = (uint8_t)(0xc0 | type_bits(type, version) << 4 | (low & 0x0f));
+	return put_version(p, version);
+}
+
 size_t quic_put_versions(uint8_t *room, const struct quic_packet *of, uint8_t random)
 {
 	uint8_t *p = room;
@@ -139,6 +156,7 @@ size_t quic_put_versions(uint8_t *room, const struct quic_packet *of, uint8_t ra
 	p = put_cid(p, &of->scid);
 	p = put_cid(p, &of->dcid);
 	p = put_version(p, QUIC_VERSION_1);
+	p = put_version(p, QUIC_VERSION_2);
 	/* one that is reserved, so that clients get used to it (RFC 9000 6.3) */
 	p = put_version(p, 0x0a0a0a0a | (uint32_t)random << 28);
 	return (size_t)(p - room);
@@ -147,10 +165,8 @@ size_t quic_put_versions(uint8_t *room, const struct quic_packet *of, uint8_t ra
 size_t quic_put_retry(uint8_t *room, const struct quic_packet *of, const struct quic_cid *scid,
 		      const uint8_t *token, size_t token_len, uint8_t random)
 {
-	uint8_t *p = room;
+	uint8_t *p = quic_put_long(room, QUIC_PACKET_RETRY, of->version, random);
 
-	*p++ = 0xf0 | (random & 0x0f);
-	p = put_version(p, QUIC_VERSION_1);
 	p = put_cid(p, &of->scid);
 	p = put_cid(p, scid);
 	memcpy(p, token, token_len);

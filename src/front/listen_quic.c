@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listen_quic.c - listening for QUIC: connections get their TLS, then their owner */
-#include "codec/quic.h"
 #include "conf/conf.h"
 #include "net/conn.h"
 #include "net/listener.h"
@@ -55,10 +54,8 @@ static const struct conn_ops conn_ops = {
 static bool begin(void *owner, struct quic_conn *q)
 {
 	struct listener_conf *l = owner;
-	uint8_t params[QUIC_PARAMS_ROOM];
 	struct tls_quic_start how = {
-		.user = &quic_conn_tls_user, .owner = q, .params = params,
-		.params_len = quic_conn_params(q, params),
+		.user = &quic_conn_tls_user, .owner = q,
 	};
 	struct conn *c = conn_new(-1, &conn_ops, q, 0);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h3_dial.c - opens a connection of QUIC to a server: socket, connection, TLS in it */
 #include <errno.h>
-#include "codec/quic.h"
 #include "net/conn.h"
 #include "net/socket.h"
 #include "tls/tls.h"
@@ -11,10 +10,8 @@
 static struct conn *begin(struct quic_conn *q, struct dial_want *w, const struct conn_ops *ops,
 			  void *owner)
 {
-	uint8_t params[QUIC_PARAMS_ROOM];
 	struct tls_quic_start how = {
-		.user = &quic_conn_tls_user, .owner = q, .params = params,
-		.params_len = quic_conn_params(q, params),
+		.user = &quic_conn_tls_user, .owner = q,
 	};
 	struct conn *c = conn_new(-1, ops, owner,
 				  CONN_BACKEND | CONN_CONNECTING | CONN_HANDSHAKE);

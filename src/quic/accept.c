@@ -103,7 +103,7 @@ static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 	if (!len)
 		return;
 	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
-	if (quic_retry_tag(&head->dcid, answer, len, answer + len))
+	if (quic_retry_tag(head->version, &head->dcid, answer, len, answer + len))
 		quic_send_datagram(s, peer, local, answer, len + QUIC_RETRY_TAG_LEN);
 }
 

@@ -102,8 +102,21 @@ bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid)
 
 	quic_keys_free(&s->rx);
 	quic_keys_free(&s->tx);
-	return quic_keys_initial(&s->rx, dcid, !client, false) &&
-	       quic_keys_initial(&s->tx, dcid, client, true);
+	return quic_keys_initial(&s->rx, q->version, dcid, !client, false) &&
+	       quic_keys_initial(&s->tx, q->version, dcid, client, true);
+}
+
+bool quic_version_switch(struct quic_conn *q, uint32_t version)
+{
+	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
+
+	q->rx_first = malloc(sizeof(*q->rx_first));
+	if (!q->rx_first)
+		return false;
+	*q->rx_first = s->rx;
+	s->rx = (struct quic_keys){ 0 };
+	q->version = version;
+	return quic_initial_keys(q, &q->ids.retry);
 }
 
 /* What both sides have. NULL: no memory. */
@@ -121,6 +134,7 @@ static struct quic_conn *conn_make(const struct quic_tunes *t, const struct quic
 	q->since_ns = now_ns;
 	q->mtu = MTU;
 	q->flags = flags;
+	q->version = QUIC_VERSION_1;
 	list_init(&q->flush);
 	quic_params_init(&q->params);
 	init_streams(q);
@@ -139,6 +153,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 
 	if (!q)
 		return NULL;
+	q->version = first->version;
 	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
 	q->ids.original = retried ? *retried : first->dcid;
 	q->ids.retry = first->dcid;
@@ -199,24 +214,6 @@ void quic_conn_free(struct quic_conn *q)
 	pool_free(pool, q);
 }
 
-size_t quic_conn_params(const struct quic_conn *q, uint8_t *room)
-{
-	bool server = !(q->flags & QUIC_FL_CLIENT);
-	struct quic_params p = {
-		.idle_ms = (uint64_t)q->tunes->idle_ms, .udp_payload_max = QUIC_UDP_PAYLOAD_MAX,
-		.data_max = q->rx.max, .stream_local = quic_stream_window(q->tunes),
-		.stream_remote = quic_stream_window(q->tunes), .stream_uni = QUIC_UNI_WINDOW,
-		.streams_bidi = q->streams.bidi_max, .streams_uni = q->streams.uni_max,
-		.ack_exponent = 3, .ack_delay_ms = QUIC_ACK_DELAY_MS, .cid_limit = QUIC_PEER_CIDS,
-		.no_migration = true, .has_scid = true, .scid = q->ids.ours, .has_odcid = server,
-		.odcid = q->ids.original, .has_retry = server && q->flags & QUIC_FL_RETRIED,
-		.retry = q->ids.retry,
-	};
-
-	p.has_token = server && quic_reset_token(&q->ids.ours, p.token);
-	return quic_params_put(&p, room);
-}
-
 void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls_ops *tls)
 {
 	q->conn = c;
@@ -234,7 +231,7 @@ static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned sui
 
 	if (k->aead || s->done)
 		return false;
-	if (!quic_keys_make(k, suite, secret, len, tx, true))
+	if (!quic_keys_make(k, &(struct quic_secret){ secret, len, suite, q->version }, tx, true))
 		return false;
 	if (tx)
 		QUIC_TRACE(STATE, q, WRITE_SECRET, "keys to write, level %d", level);
@@ -273,6 +270,25 @@ static bool read_params(struct quic_conn *q, const uint8_t *bytes, size_t len)
 	return true;
 }
 
+/* Is the version the one that the peer means, and not one that somebody else has chosen (RFC 9368 4)?
+ * A client may prefer another one.
+ */
+static bool agree_on_version(struct quic_conn *q)
+{
+	const struct quic_params *p = &q->params;
+
+	if (p->has_versions && p->version != q->version &&
+	    !(q->rx_first && quic_version_is_known(p->version))) {
+		quic_conn_fail(q, QUIC_VERSION_NEGOTIATION_ERROR, 0);
+		return false;
+	}
+	/* (a hello that is said again does not change it back) */
+	if (q->flags & QUIC_FL_CLIENT || !p->version_preferred || q->rx_first ||
+	    p->version_preferred == q->version)
+		return true;
+	return quic_version_switch(q, p->version_preferred);
+}
+
 /* RFC 9000 7.3, 7.4 */
 static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 {
@@ -280,7 +296,8 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 	struct quic_params *p = &q->params;
 	uint64_t idle = (uint64_t)q->tunes->idle_ms;
 
-	if (!read_params(q, bytes, len) || !quic_cid_is(&p->scid, &q->ids.peer[0].cid))
+	if (!read_params(q, bytes, len) || !quic_cid_is(&p->scid, &q->ids.peer[0].cid) ||
+	    !agree_on_version(q))
 		return false;
 	QUIC_TRACE(PROTO, q, PARAMS, "transport parameters came");
 	if (p->idle_ms && (!idle || p->idle_ms < idle))
@@ -292,6 +309,28 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 	q->streams.own_uni_max = p->streams_uni;
 	q->streams.own_bidi_max = p->streams_bidi;
 	return true;
+}
+
+_Static_assert(QUIC_TLS_PARAMS_ROOM == QUIC_PARAMS_ROOM, "both are the room of our parameters");
+
+static size_t tls_own_params(const void *owner, uint8_t *room)
+{
+	const struct quic_conn *q = owner;
+	bool server = !(q->flags & QUIC_FL_CLIENT);
+	struct quic_params p = {
+		.idle_ms = (uint64_t)q->tunes->idle_ms, .udp_payload_max = QUIC_UDP_PAYLOAD_MAX,
+		.data_max = q->rx.max, .stream_local = quic_stream_window(q->tunes),
+		.stream_remote = quic_stream_window(q->tunes), .stream_uni = QUIC_UNI_WINDOW,
+		.streams_bidi = q->streams.bidi_max, .streams_uni = q->streams.uni_max,
+		.ack_exponent = 3, .ack_delay_ms = QUIC_ACK_DELAY_MS, .cid_limit = QUIC_PEER_CIDS,
+		.no_migration = true, .has_scid = true, .scid = q->ids.ours, .has_odcid = server,
+		.odcid = q->ids.original, .has_retry = server && q->flags & QUIC_FL_RETRIED,
+		.retry = q->ids.retry, .has_versions = true, .version = q->version,
+		.version_preferred = server ? QUIC_VERSION_1 : 0,
+	};
+
+	p.has_token = server && quic_reset_token(&q->ids.ours, p.token);
+	return quic_params_put(&p, room);
 }
 
 static void tls_closed(void *owner)
@@ -313,7 +352,7 @@ static const struct addr *tls_address(void *owner, bool peer)
 
 const struct quic_tls_user quic_conn_tls_user = {
 	.secret = tls_secret, .send = tls_send, .params = tls_params, .closed = tls_closed,
-	.address = tls_address,
+	.address = tls_address, .own_params = tls_own_params,
 };
 
 /* --- another address -------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keys.c - QUIC: from secrets to keys, and the protection of packets (RFC 9001 5) */
+/* keys.c - QUIC: from secrets to keys, and the protection of packets (RFC 9001 5, RFC 9369 3.3) */
 #include <openssl/err.h>
 #include <openssl/hmac.h>
 #include <string.h>
@@ -10,6 +10,21 @@
 static const EVP_MD *digest_of(unsigned suite)
 {
 	return suite == QUIC_AES_256_GCM ? EVP_sha384() : EVP_sha256();
+}
+
+/* The labels of keys, by version. */
+struct labels {
+	const char *key, *iv, *hp, *next;
+};
+
+static const struct labels *labels_of(bool second)
+{
+	static const struct labels labels[] = {
+		{ "quic key", "quic iv", "quic hp", "quic ku" },
+		{ "quicv2 key", "quicv2 iv", "quicv2 hp", "quicv2 ku" },
+	};
+
+	return &labels[second];
 }
 
 /* HKDF-Expand-Label with an empty context; <len> is at most one digest, so one round is enough. */
@@ -83,7 +98,9 @@ static bool make_header_key(struct quic_keys *k)
 	bool ok;
 
 	k->hp = EVP_CIPHER_CTX_new();
-	ok = k->hp && expand(digest_of(k->suite), k->secret, k->secret_len, "quic hp", key, len) &&
+	ok = k->hp &&
+	     expand(digest_of(k->suite), k->secret, k->secret_len, labels_of(k->second)->hp, key,
+		    len) &&
 	     EVP_EncryptInit_ex(k->hp, header_cipher_of(k->suite), NULL, key, NULL) == 1;
 	if (ok)
 		EVP_CIPHER_CTX_set_padding(k->hp, 0);
@@ -91,22 +108,26 @@ static bool make_header_key(struct quic_keys *k)
 	return ok;
 }
 
-bool quic_keys_make(struct quic_keys *k, unsigned suite, const uint8_t *secret, size_t len,
-		    bool seal, bool hp)
+bool quic_keys_make(struct quic_keys *k, const struct quic_secret *s, bool seal, bool hp)
 {
-	const EVP_CIPHER *cipher = aead_of(suite);
-	size_t key_len = suite == QUIC_AES_128_GCM ? 16 : 32;
+	const EVP_CIPHER *cipher = aead_of(s->suite);
+	const EVP_MD *md = digest_of(s->suite);
+	size_t key_len = s->suite == QUIC_AES_128_GCM ? 16 : 32;
+	const struct labels *labels;
 	uint8_t key[32];
 	bool ok;
 
-	*k = (struct quic_keys){ .suite = (uint16_t)suite, .seal = seal };
-	if (!cipher || len > sizeof(k->secret))
+	*k = (struct quic_keys){
+		.suite = (uint16_t)s->suite, .seal = seal, .second = s->version == QUIC_VERSION_2,
+	};
+	if (!cipher || s->len > sizeof(k->secret))
 		return false;
-	memcpy(k->secret, secret, len);
-	k->secret_len = (uint8_t)len;
+	memcpy(k->secret, s->bytes, s->len);
+	k->secret_len = (uint8_t)s->len;
+	labels = labels_of(k->second);
 	k->aead = EVP_CIPHER_CTX_new();
-	ok = k->aead && expand(digest_of(suite), secret, len, "quic key", key, key_len) &&
-	     expand(digest_of(suite), secret, len, "quic iv", k->iv, sizeof(k->iv)) &&
+	ok = k->aead && expand(md, s->bytes, s->len, labels->key, key, key_len) &&
+	     expand(md, s->bytes, s->len, labels->iv, k->iv, sizeof(k->iv)) &&
 	     EVP_CipherInit_ex(k->aead, cipher, NULL, key, NULL, seal) == 1 &&
 	     (!hp || make_header_key(k));
 	OPENSSL_cleanse(key, sizeof(key));
@@ -116,28 +137,36 @@ bool quic_keys_make(struct quic_keys *k, unsigned suite, const uint8_t *secret, 
 	return ok;
 }
 
-bool quic_keys_initial(struct quic_keys *k, const struct quic_cid *dcid, bool client, bool seal)
+bool quic_keys_initial(struct quic_keys *k, uint32_t version, const struct quic_cid *dcid,
+		       bool client, bool seal)
 {
-	static const uint8_t salt[20] = {
+	static const uint8_t salts[2][20] = { {
 		0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17,
 		0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc, 0xbb, 0x7f, 0x0a,
-	};
-	uint8_t first[32], secret[32];
+	}, {
+		0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93,
+		0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb, 0xf9, 0xbd, 0x2e, 0xd9,
+	} };
+	uint8_t first[32], bytes[32];
+	struct quic_secret s = { bytes, sizeof(bytes), QUIC_AES_128_GCM, version };
 
-	return quic_hmac(salt, sizeof(salt), dcid->bytes, dcid->len, first) &&
+	return quic_hmac(salts[version == QUIC_VERSION_2], sizeof(salts[0]), dcid->bytes, dcid->len,
+			 first) &&
 	       expand(EVP_sha256(), first, sizeof(first), client ? "client in" : "server in",
-		      secret, sizeof(secret)) &&
-	       quic_keys_make(k, QUIC_AES_128_GCM, secret, sizeof(secret), seal, true);
+		      bytes, sizeof(bytes)) &&
+	       quic_keys_make(k, &s, seal, true);
 }
 
 bool quic_keys_next(struct quic_keys *next, const struct quic_keys *now)
 {
-	uint8_t secret[QUIC_SECRET_MAX];
-	bool ok = expand(digest_of(now->suite), now->secret, now->secret_len, "quic ku", secret,
-			 now->secret_len) &&
-		  quic_keys_make(next, now->suite, secret, now->secret_len, now->seal, false);
+	uint8_t bytes[QUIC_SECRET_MAX];
+	struct quic_secret s = { bytes, now->secret_len, now->suite,
+				 now->second ? QUIC_VERSION_2 : QUIC_VERSION_1 };
+	bool ok = expand(digest_of(now->suite), now->secret, now->secret_len,
+			 labels_of(now->second)->next, bytes, now->secret_len) &&
+		  quic_keys_make(next, &s, now->seal, false);
 
-	OPENSSL_cleanse(secret, sizeof(secret));
+	OPENSSL_cleanse(bytes, sizeof(bytes));
 	return ok;
 }
 
@@ -198,21 +227,26 @@ bool quic_open(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size
 	       EVP_DecryptFinal_ex(k->aead, bytes + n, &n) == 1;
 }
 
-bool quic_retry_tag(const struct quic_cid *odcid, const uint8_t *packet, size_t len, uint8_t *tag)
+bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_t *packet, size_t len,
+		    uint8_t *tag)
 {
-	static const uint8_t key[16] = {
-		0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a,
-		0x1d, 0x76, 0x6b, 0x54, 0xe3, 0x68, 0xc8, 0x4e,
+	static const uint8_t keys[2][16] = {
+		{ 0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a,
+		  0x1d, 0x76, 0x6b, 0x54, 0xe3, 0x68, 0xc8, 0x4e },
+		{ 0x8f, 0xb4, 0xb0, 0x1b, 0x56, 0xac, 0x48, 0xe2,
+		  0x60, 0xfb, 0xcb, 0xce, 0xad, 0x7c, 0xcc, 0x92 },
 	};
-	static const uint8_t nonce[12] = {
-		0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb,
+	static const uint8_t nonces[2][12] = {
+		{ 0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb },
+		{ 0xd8, 0x69, 0x69, 0xbc, 0x2d, 0x7c, 0x6d, 0x99, 0x90, 0xef, 0xb0, 0x4a },
 	};
+	bool second = version == QUIC_VERSION_2;
 	EVP_CIPHER_CTX *aead = EVP_CIPHER_CTX_new();
 	uint8_t nothing[16];
 	int n;
 	bool ok;
 
-	ok = aead && EVP_EncryptInit_ex(aead, EVP_aes_128_gcm(), NULL, key, nonce) == 1 &&
+	ok = aead && EVP_EncryptInit_ex(aead, EVP_aes_128_gcm(), NULL, keys[second], nonces[second]) == 1 &&
 	     EVP_EncryptUpdate(aead, NULL, &n, &odcid->len, 1) == 1 &&
 	     (!odcid->len || EVP_EncryptUpdate(aead, NULL, &n, odcid->bytes, odcid->len) == 1) &&
 	     EVP_EncryptUpdate(aead, NULL, &n, packet, (int)len) == 1 &&

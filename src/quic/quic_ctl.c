@@ -242,10 +242,11 @@ static void put_all(const struct quic_conn *q, unsigned parts, struct strbuf *ou
 	strbuf_add_char(out, '\n');
 	if (parts & SHOW_TP) {
 		quic_params_init(&ours);
-		quic_params_read_server(room, quic_conn_params(q, room), &ours);
+		quic_params_read_server(room, quic_conn_tls_user.own_params(q, room), &ours);
 		put_params("loc.", &ours, out);
 		put_params("rem.", &q->params, out);
-		strbuf_add_str(out, "    versions:chosen=0x00000001,negotiated=0x00000001\n");
+		strbuf_printf(out, "    versions:chosen=0x%08x,negotiated=0x%08x\n",
+			      q->params.has_versions ? q->params.version : q->version, q->version);
 	}
 	put_state(q, out);
 	if (parts & SHOW_SOCK)

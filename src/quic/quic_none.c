@@ -37,11 +37,6 @@ void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls
 {
 }
 
-size_t quic_conn_params(const struct quic_conn *q, uint8_t *room)
-{
-	return 0;
-}
-
 struct conn *quic_conn_release(struct quic_conn *q)
 {
 	return NULL;

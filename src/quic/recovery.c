@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* recovery.c - QUIC: packets that were sent: acknowledged, lost, or asked about (RFC 9002) */
+#include <stdlib.h>
 #include "base/clock.h"
 #include "buffers_priv.h"
 #include "congestion_priv.h"
@@ -499,5 +500,10 @@ void quic_space_discard(struct quic_conn *q, enum quic_level level)
 	quic_space_strip(q, s);
 	s->done = true;
 	quic_keys_free(&s->tx);
+	if (level == QUIC_LEVEL_INITIAL && q->rx_first) {
+		quic_keys_free(q->rx_first);
+		free(q->rx_first);
+		q->rx_first = NULL;
+	}
 	q->pto_count = 0;
 }

@@ -22,8 +22,7 @@ static uint8_t *put_cid(uint8_t *at, const struct quic_cid *cid)
 size_t quic_put_refusal(uint8_t room[QUIC_REFUSAL_ROOM], const struct quic_packet *of,
 			uint64_t error)
 {
-	static const uint8_t head[5] = { 0xc0 | (PN_LEN - 1), 0, 0, 0, QUIC_VERSION_1 };
-	uint8_t frame[12], *end = frame, *at = room + sizeof(head), *pn, mask[5];
+	uint8_t frame[12], *end = frame, *at, *pn, mask[5];
 	struct quic_keys keys;
 	struct quic_cid scid;
 	size_t len;
@@ -35,9 +34,9 @@ size_t quic_put_refusal(uint8_t room[QUIC_REFUSAL_ROOM], const struct quic_packe
 	*end++ = 0; /* no reason in words */
 	len = (size_t)(end - frame);
 	if (!quic_cid_new(&scid, thread_id) ||
-	    !quic_keys_initial(&keys, &of->dcid, false, true))
+	    !quic_keys_initial(&keys, of->version, &of->dcid, false, true))
 		return 0;
-	memcpy(room, head, sizeof(head));
+	at = quic_put_long(room, QUIC_PACKET_INITIAL, of->version, PN_LEN - 1);
 	at = put_cid(at, &of->scid);
 	at = put_cid(at, &scid);
 	*at++ = 0; /* no token */

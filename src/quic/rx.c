@@ -380,8 +380,9 @@ static bool follow_phase(struct quic_conn *q, uint64_t pn)
 static bool open_packet(struct incoming *in, const struct quic_packet *head, uint8_t *p)
 {
 	struct quic_conn *q = in->q;
-	const struct quic_keys *keys = &in->s->rx;
 	bool is_short = head->type == QUIC_PACKET_SHORT, other;
+	const struct quic_keys *keys = is_short || head->version == q->version ? &in->s->rx
+									       : q->rx_first;
 	uint64_t truncated = 0;
 	size_t at = head->pn_at;
 	unsigned pn_len;
@@ -503,6 +504,15 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 		quic_space_discard(q, QUIC_LEVEL_HANDSHAKE);
 }
 
+/* Has it a version that the connection has, or had when it began? */
+static bool is_of_version(const struct quic_conn *q, const struct quic_packet *head)
+{
+	if (head->type == QUIC_PACKET_SHORT || head->version == q->version)
+		return true;
+	return head->type == QUIC_PACKET_INITIAL && q->rx_first &&
+	       quic_version_is_known(head->version);
+}
+
 /* Is the packet for us? */
 static bool is_ours(const struct quic_conn *q, const struct quic_packet *head)
 {
@@ -543,7 +553,7 @@ static void on_datagram(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_
 			break;
 		if (q->flags & QUIC_FL_CLIENT && on_unprotected(q, &head, bytes, len))
 			break;
-		if (head.type != QUIC_PACKET_SHORT && head.version != QUIC_VERSION_1)
+		if (!is_of_version(q, &head))
 			break;
 		if (is_ours(q, &head) && !is_too_small(q, &head, datagram))
 			on_packet(q, &head, bytes, datagram, now_ns);

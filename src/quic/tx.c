@@ -318,11 +318,9 @@ static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at,
 		*at++ = (uint8_t)(0x40 | (q->flags & QUIC_FL_PHASE ? 4 : 0) | (n - 1));
 		at = put_cid(at, peer_cid(q), false);
 	} else {
-		*at++ = (uint8_t)(0xc0 | (level == QUIC_LEVEL_HANDSHAKE ? 0x20 : 0) | (n - 1));
-		*at++ = 0;
-		*at++ = 0;
-		*at++ = 0;
-		*at++ = QUIC_VERSION_1;
+		at = quic_put_long(at, level == QUIC_LEVEL_HANDSHAKE ? QUIC_PACKET_HANDSHAKE
+								     : QUIC_PACKET_INITIAL,
+				   q->version, (uint8_t)(n - 1));
 		at = put_cid(at, peer_cid(q), true);
 		at = put_cid(at, &q->ids.ours, true);
 		if (level == QUIC_LEVEL_INITIAL)

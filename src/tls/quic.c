@@ -195,7 +195,6 @@ static void quic_close(struct conn *c)
 		q->user->closed(q->owner);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
 		EVP_CIPHER_CTX_free(q->records[i].aead);
-	free(q->params);
 	free(q);
 	c->flags |= CONN_ERROR; /* nobody is told goodbye */
 	transport_tls.close(c);
@@ -215,18 +214,13 @@ static struct tls_quic *quic_new(const struct tls_quic_start *how)
 		return NULL;
 	q->user = how->user;
 	q->owner = how->owner;
-	q->params = malloc(how->params_len);
-	q->params_len = how->params_len;
 	q->in = BIO_new(BIO_s_mem());
-	if (q->params && q->in) {
-		memcpy(q->params, how->params, how->params_len);
-		BIO_set_mem_eof_return(q->in, -1);
-		return q;
+	if (!q->in) {
+		free(q);
+		return NULL;
 	}
-	BIO_free(q->in);
-	free(q->params);
-	free(q);
-	return NULL;
+	BIO_set_mem_eof_return(q->in, -1);
+	return q;
 }
 
 static void quic_free(struct tls_quic *q)
@@ -234,7 +228,6 @@ static void quic_free(struct tls_quic *q)
 	if (!q)
 		return;
 	BIO_free(q->in);
-	free(q->params);
 	free(q);
 }
 

@@ -161,12 +161,25 @@ static int add_params(SSL *ssl, unsigned type, unsigned context, const unsigned 
 		      size_t *len, X509 *x, size_t chain, int *alert, void *arg)
 {
 	const struct tls_quic *q = quic_now();
+	uint8_t *room;
 
 	if (!q)
 		return 0;
-	*out = q->params;
-	*len = q->params_len;
+	room = malloc(QUIC_TLS_PARAMS_ROOM);
+	if (!room || !q->owner) {
+		free(room);
+		*alert = SSL_AD_INTERNAL_ERROR;
+		return -1;
+	}
+	*len = q->user->own_params(q->owner, room);
+	*out = room;
 	return 1;
+}
+
+static void free_params(SSL *ssl, unsigned type, unsigned context, const unsigned char *out,
+			void *arg)
+{
+	free((void *)(uintptr_t)out);
 }
 
 /* A server's: those of a client are read before, by tls_quic_hello(). */
@@ -191,7 +204,7 @@ bool tls_quic_attach(SSL_CTX *ctx)
 		other_log = before;
 	SSL_CTX_set_keylog_callback(ctx, on_secret);
 	return SSL_CTX_add_custom_ext(ctx, EXT_QUIC_PARAMS, SSL_EXT_CLIENT_HELLO |
-				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params, NULL, NULL,
+				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params, free_params, NULL,
 				      read_params, NULL) == 1;
 }
 

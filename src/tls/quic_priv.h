@@ -9,8 +9,6 @@
 struct tls_quic {
 	const struct quic_tls_user *user;
 	void *owner;
-	uint8_t *params;               /* ours; owned */
-	size_t params_len;
 	/* of the peer's records behind its hello, by level; NULL: not yet */
 	struct tls_quic_records {
 		EVP_CIPHER_CTX *aead;

@@ -66,6 +66,8 @@ static void params(const uint8_t *data, size_t size)
 	if (!quic_params_read(data, size, &p))
 		return;
 	check(p.has_scid && p.ack_exponent <= 20);
+	if (!quic_version_is_known(p.version))
+		p.version_preferred = 0;
 	check(quic_params_read(room, quic_params_put(&p, room), &again));
 	check(quic_cid_is(&p.scid, &again.scid) && p.data_max == again.data_max);
 }

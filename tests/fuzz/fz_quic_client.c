@@ -178,12 +178,11 @@ static bool begin(struct server *c, const struct quic_tunes *tunes)
 	if (!c->q)
 		return false;
 	for (unsigned i = 1; i < QUIC_LEVELS; i++)
-		if (!quic_keys_make(&c->sends.keys[i], QUIC_AES_128_GCM,
-				    played_secrets[2 * i - 1], 32, true, true))
+		if (!played_keys(&c->sends.keys[i], 2 * i - 1, true))
 			return false;
 	quic_conn_secure(c->q, (struct conn *)(void *)c->q, &tls);
 	c->q->flags |= QUIC_FL_LENT;
-	return quic_keys_initial(&c->sends.keys[0], &c->q->ids.original, false, true);
+	return quic_keys_initial(&c->sends.keys[0], QUIC_VERSION_1, &c->q->ids.original, false, true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

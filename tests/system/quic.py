@@ -402,6 +402,31 @@ async def retries(tap, args, crt):
             tap.eq(sum(g[2] == digest(up) for g in got), 20, "20 uploads, 5 at once, through small windows")
 
 
+V1, V2 = 1, 0x6b3343cf
+
+
+async def versions(tap, args, crt):
+    """Of the versions that a client lists the first that is known is used (RFC 9368, RFC 9369)."""
+    up = os.urandom(100000)
+    for options in "", "quic-force-retry":
+        with Bed(args, crt, options=options, tune="cluster-secret x") as bed:
+            relay = lib_quic.Relay(bed.port, 11, 0, 0.02, 0.05)
+            for first, listed in ((V1, [V1]), (V2, [V2]), (V1, [V2, V1]), (V1, [V1, V2]), (V2, [V2, V1]), (V2, [V1, V2])):
+                what = "%s begins with %x, lists %s" % (options or "a client", first, ["%x" % v for v in listed])
+                async with lib_quic.client(relay.port, original_version=first, supported_versions=listed) as c:
+                    got = await c.request("POST", "/", up), await c.request("GET", "/300000")
+                    c._quic.request_key_update()
+                    more = await c.request("GET", "/300000")
+                    tap.eq((c._quic._version, got[0][2], is_whole(got[1], 300000), is_whole(more, 300000)),
+                           (listed[0], digest(up), True, True), what)
+                    if not options:
+                        loop = asyncio.get_event_loop()
+                        text = (await loop.run_in_executor(None, bed.proxy.ctl, "show quic full"))
+                        said = [line.strip() for line in text.split("\n") if "versions:" in line]
+                        tap.eq(said, ["versions:chosen=0x%08x,negotiated=0x%08x" % (first, listed[0])], what + ": show quic")
+            relay.close()
+
+
 def first_datagrams(bed, token=b""):
     """What a client says first."""
     c = lib_quic.QuicConnection(configuration=lib_quic.QuicConfiguration(is_client=True, alpn_protocols=lib_quic.H3_ALPN,
@@ -523,7 +548,7 @@ def by_aioquic(tap, args, crt):
             asyncio.run(kills(tap, bed))
             asyncio.run(reloads(tap, bed))
         tap.ok(bed.proxy.alive(), "the program still runs")
-    for part in goes_idle, vanishes, retries, moves, forgeries, bombs, glitches:
+    for part in goes_idle, vanishes, retries, versions, moves, forgeries, bombs, glitches:
         asyncio.run(part(tap, args, crt))
     asyncio.run(soft_stop(tap, args, crt))
 
@@ -604,7 +629,8 @@ def by_hand(tap, args, crt):
         versions = [got[i:i + 4] for i in range(7 + len(dcid) + len(scid), len(got), 4)]
         tap.eq((got[0] & 0x80, got[1:5], got[5:7 + len(dcid) + len(scid)]),
                (0x80, bytes(4), bytes([len(scid)]) + scid + bytes([len(dcid)]) + dcid), "version negotiation")
-        tap.ok(b"\0\0\0\1" in versions, "it offers version 1", versions)
+        for name, v in ("1", b"\0\0\0\1"), ("2", b"\x6b\x33\x43\xcf"):
+            tap.ok(v in versions, "it offers version " + name, versions)
         for i in range(3000):
             n = rnd.choice((0, 1, 5, 20, 21, 43, 100, 1200, 1200, 1400))
             data = bytearray(rnd.randbytes(n))

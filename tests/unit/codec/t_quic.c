@@ -76,7 +76,20 @@ static void test_packets(void)
 	n = quic_put_versions(bytes, &p, 3);
 	ok(quic_packet_read(bytes, n, 8, &versions) && versions.version == 0 &&
 	   quic_cid_is(&versions.dcid, &p.scid) && quic_cid_is(&versions.scid, &p.dcid) &&
-	   memcmp(bytes + n - 8, "\0\0\0\1", 4) == 0, "the answer to it");
+	   memcmp(bytes + n - 12, "\0\0\0\1\x6b\x33\x43\xcf", 8) == 0, "the answer to it");
+	/* RFC 9369 3.2 */
+	n = unhex("d36b3343cf088394c8f03e5157080002746b0a00000000000000000000ff", bytes);
+	ok(quic_packet_read(bytes, n, 8, &p) && p.type == QUIC_PACKET_INITIAL &&
+	   p.version == QUIC_VERSION_2 && p.token_len == 2, "an Initial packet of version 2");
+	bytes[0] = 0xc3;
+	ok(quic_packet_read(bytes, n + 16, 8, &p) && p.type == QUIC_PACKET_RETRY, "a Retry of it");
+	for (unsigned type = 0; type < 4; type++) {
+		uint8_t head[64] = { 0 };
+
+		quic_put_long(head, type, QUIC_VERSION_2, 5);
+		ok(quic_packet_read(head, sizeof(head), 8, &p) && p.type == type &&
+		   (head[0] & 0xcf) == 0xc5, "type %u of it", type);
+	}
 	n = unhex("c000000001ff", bytes);
 	ok(!quic_packet_read(bytes, n + 200, 8, &p), "an id that is too long");
 }
@@ -125,6 +138,41 @@ static void test_frames(void)
 	ok(!frame_of("1c0a06026162", &f, &left) && f.value == 10 && f.len == 2, "CONNECTION_CLOSE");
 }
 
+/* Transport parameters that are an id and version_information. */
+static bool versions_are_read(const char *hex, bool server, struct quic_params *q)
+{
+	uint8_t room[128];
+	size_t n = unhex("0f0401020304", room);
+
+	n += unhex(hex, room + n);
+	return server ? quic_params_read_server(room, n, q) : quic_params_read(room, n, q);
+}
+
+/* RFC 9368 3, 4 */
+static void test_versions(void)
+{
+	struct quic_params q, p;
+	uint8_t room[QUIC_PARAMS_ROOM];
+
+	ok(versions_are_read("1110000000011a2a3a4a6b3343cf00000001", false, &q) && q.has_versions &&
+	   q.version == 1 && q.version_preferred == QUIC_VERSION_2,
+	   "the first of the versions that is known is preferred");
+	ok(versions_are_read("1108000000011a2a3a4a", false, &q) == false,
+	   "a client that has chosen what it does not list");
+	ok(versions_are_read("1108000000011a2a3a4a", true, &q) && q.version == 1 &&
+	   !q.version_preferred, "a server may do so");
+	ok(!versions_are_read("11080000000000000001", false, &q), "version 0 is chosen");
+	ok(!versions_are_read("110c000000010000000000000001", false, &q), "version 0 is listed");
+	ok(!versions_are_read("11050000000100", false, &q), "a version that is cut");
+	ok(!versions_are_read("1100", false, &q), "none at all");
+	quic_params_init(&p);
+	p.has_scid = p.has_versions = true;
+	p.version = QUIC_VERSION_2;
+	p.version_preferred = QUIC_VERSION_1;
+	ok(quic_params_read_server(room, quic_params_put(&p, room), &q) &&
+	   q.version == QUIC_VERSION_2 && q.version_preferred == QUIC_VERSION_1, "ours");
+}
+
 static void test_params(void)
 {
 	uint8_t room[QUIC_PARAMS_ROOM];
@@ -154,6 +202,7 @@ static void test_params(void)
 	ok(!quic_params_read(room, n, &q), "an exponent that is too large");
 	n = unhex("0f001b0401020304", room);
 	ok(quic_params_read(room, n, &q), "an unknown one is passed over");
+	test_versions();
 }
 
 static enum hpack_status qpack_of(const char *hex, struct hpack_field *f, uint8_t *error)

@@ -24,11 +24,20 @@ struct played_client {
 #define PLAYED_ROOM(len) ((len) + 128)
 
 static const struct quic_packet played_first = {
-	.dcid = { 8, { 1, 2, 3, 4, 5, 6, 7, 8 } }, .scid = { 4, { 1, 2, 3, 4 } },
+	.version = QUIC_VERSION_1, .dcid = { 8, { 1, 2, 3, 4, 5, 6, 7, 8 } }, .scid = { 4, { 1, 2, 3, 4 } },
 };
 static const uint8_t played_hello[1162] = { QUIC_FT_CRYPTO, 0, 5, 'h', 'e', 'l', 'l', 'o' };
 static uint8_t played_secrets[4][32];
 static bool played_freed;
+
+/* Keys of one of the secrets. */
+__attribute__((unused))
+static bool played_keys(struct quic_keys *k, unsigned secret, bool seal)
+{
+	const struct quic_secret s = { played_secrets[secret], 32, QUIC_AES_128_GCM, QUIC_VERSION_1 };
+
+	return quic_keys_make(k, &s, seal, true);
+}
 
 /* TLS: all secrets and the client's parameters at once. */
 __attribute__((unused))
@@ -98,11 +107,9 @@ static struct quic_conn *played_begin(const struct quic_listener *l, const struc
 	memset(c, 0, sizeof(*c));
 	q = quic_conn_new(l, &played_host, &played_first, NULL, now);
 	if (!q ||
-	    !quic_keys_initial(&c->keys[QUIC_LEVEL_INITIAL], &played_first.dcid, true, true) ||
-	    !quic_keys_make(&c->keys[QUIC_LEVEL_HANDSHAKE], QUIC_AES_128_GCM, played_secrets[0], 32,
-			    true, true) ||
-	    !quic_keys_make(&c->keys[QUIC_LEVEL_APP], QUIC_AES_128_GCM, played_secrets[2], 32,
-			    true, true))
+	    !quic_keys_initial(&c->keys[QUIC_LEVEL_INITIAL], QUIC_VERSION_1, &played_first.dcid, true, true) ||
+	    !played_keys(&c->keys[QUIC_LEVEL_HANDSHAKE], 0, true) ||
+	    !played_keys(&c->keys[QUIC_LEVEL_APP], 2, true))
 		return NULL;
 	quic_conn_secure(q, (struct conn *)(void *)q, tls);
 	return q;

@@ -306,7 +306,7 @@ static struct sim *begin(unsigned loss, enum quic_cc_algo algo)
 	size_t n;
 
 	s->q = played_begin(&l, &tls, &s->sends, MS);
-	quic_keys_make(&s->rx, QUIC_AES_128_GCM, played_secrets[3], 32, false, true);
+	played_keys(&s->rx, 3, false);
 	n = played_packet(&s->sends, s->q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello),
 			  p);
 	s->now_ms = 1;

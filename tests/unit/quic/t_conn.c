@@ -87,6 +87,53 @@ static void test_goodbye(void)
 	finish(s);
 }
 
+/* What becomes of a client's first packets, of version 1, whose hello lists versions. */
+static struct quic_conn *begin_with(const uint8_t *versions, size_t len, struct played_client *c)
+{
+	static const uint8_t scid[] = { 0x0f, 4, 1, 2, 3, 4, 0x11 };
+	static const struct quic_tls_ops silent = { .recv = play, .leave = leave };
+	struct quic_listener l = { .tunes = &tunes };
+	struct quic_conn *q = played_begin(&l, &silent, c, MS);
+	uint8_t params[64];
+
+	memcpy(params, scid, sizeof(scid));
+	params[sizeof(scid)] = (uint8_t)len;
+	memcpy(params + sizeof(scid) + 1, versions, len);
+	quic_conn_tls_user.params(q, params, sizeof(scid) + 1 + len);
+	return q;
+}
+
+static void end_of(struct quic_conn *q, struct played_client *c)
+{
+	q->conn = NULL;
+	quic_conn_free(q);
+	played_end(c);
+}
+
+/* RFC 9368 4, RFC 9369 4.1 */
+static void test_versions(void)
+{
+	static const uint8_t second[] = { 0, 0, 0, 1, 0x6b, 0x33, 0x43, 0xcf, 0, 0, 0, 1 };
+	static const uint8_t forged[] = { 0x6b, 0x33, 0x43, 0xcf, 0x6b, 0x33, 0x43, 0xcf, 0, 0, 0, 1 };
+	uint8_t p[PLAYED_ROOM(sizeof(played_hello))], params[QUIC_PARAMS_ROOM];
+	struct quic_params read;
+	struct played_client c;
+	struct quic_conn *q = begin_with(second, sizeof(second), &c);
+	size_t n;
+
+	ok(quic_is_open(q) && q->version == QUIC_VERSION_2, "a client prefers version 2");
+	ok(quic_params_read_server(params, quic_conn_tls_user.own_params(q, params), &read) &&
+	   read.version == QUIC_VERSION_2, "it is told so");
+	n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello), p);
+	quic_conn_recv(q, p, n, MS);
+	is_int(q->spaces[QUIC_LEVEL_INITIAL].largest_rx, 0, "its packets of version 1 are read");
+	end_of(q, &c);
+	q = begin_with(forged, sizeof(forged), &c);
+	is_int(q->end.error, QUIC_VERSION_NEGOTIATION_ERROR,
+	       "a client that has chosen another version than its packets have");
+	end_of(q, &c);
+}
+
 int main(void)
 {
 	if (!sim_init())
@@ -99,5 +146,6 @@ int main(void)
 	test_echo(20, QUIC_CC_CUBIC, true);
 	test_silence();
 	test_goodbye();
+	test_versions();
 	return done_testing();
 }

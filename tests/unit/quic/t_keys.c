@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys and protection of packets: the vectors of RFC 9001 appendix A; tokens. */
+/* Keys and protection of packets: the vectors of RFC 9001 and RFC 9369, appendix A of each; tokens. */
 #include "../tap.h"
 #include "base/addr.h"
 #include "keys_priv.h"
@@ -47,9 +47,9 @@ static void test_initial(void)
 	uint8_t bytes[512], mask[5], sample[16];
 	size_t n, m;
 
-	ok(quic_keys_initial(&client, &dcid, true, true) &&
-	   quic_keys_initial(&server, &dcid, false, true) &&
-	   quic_keys_initial(&reader, &dcid, false, false), "keys of Initial packets");
+	ok(quic_keys_initial(&client, QUIC_VERSION_1, &dcid, true, true) &&
+	   quic_keys_initial(&server, QUIC_VERSION_1, &dcid, false, true) &&
+	   quic_keys_initial(&reader, QUIC_VERSION_1, &dcid, false, false), "keys of Initial packets");
 	ok(is_hex(client.secret, 32,
 		  "c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea"),
 	   "A.1: the secret of the client");
@@ -83,7 +83,7 @@ static void test_retry(void)
 	uint8_t packet[64], tag[QUIC_RETRY_TAG_LEN];
 	size_t n = unhex("ff000000010008f067a5502a4262b5746f6b656e", packet);
 
-	ok(quic_retry_tag(&odcid, packet, n, tag) &&
+	ok(quic_retry_tag(QUIC_VERSION_1, &odcid, packet, n, tag) &&
 	   is_hex(tag, sizeof(tag), "04a265ba2eff4d829058fb3f0f2496ba"), "A.4: a Retry's tag");
 }
 
@@ -91,10 +91,11 @@ static void test_chacha(void)
 {
 	struct quic_keys k, next;
 	uint8_t secret[32], bytes[64], mask[5];
+	struct quic_secret s = { secret, 32, QUIC_CHACHA20_POLY1305, QUIC_VERSION_1 };
 	size_t n;
 
 	unhex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b", secret);
-	ok(quic_keys_make(&k, QUIC_CHACHA20_POLY1305, secret, 32, true, true), "A.5: keys");
+	ok(quic_keys_make(&k, &s, true, true), "A.5: keys");
 	ok(is_hex(k.iv, 12, "e0459b3474bdd0e44a41c144"), "A.5: the IV");
 	ok(quic_keys_next(&next, &k) &&
 	   is_hex(next.secret, 32,
@@ -107,7 +108,44 @@ static void test_chacha(void)
 	ok(quic_header_mask(&k, bytes + 5, mask) && is_hex(mask, 5, "aefefe7d03"), "A.5: the mask");
 	quic_keys_free(&k);
 	quic_keys_free(&next);
-	ok(!quic_keys_make(&k, 0x1399, secret, 32, true, true), "a suite that is unknown");
+	s.suite = 0x1399;
+	ok(!quic_keys_make(&k, &s, true, true), "a suite that is unknown");
+}
+
+static void test_second_version(void)
+{
+	struct quic_cid dcid = cid_of("8394c8f03e515708");
+	struct quic_keys client, server, k, next;
+	uint8_t packet[64], tag[QUIC_RETRY_TAG_LEN], secret[32];
+	struct quic_secret s = { secret, 32, QUIC_CHACHA20_POLY1305, QUIC_VERSION_2 };
+	size_t n = unhex("cf6b3343cf0008f067a5502a4262b5746f6b656e", packet);
+
+	ok(quic_keys_initial(&client, QUIC_VERSION_2, &dcid, true, true) &&
+	   quic_keys_initial(&server, QUIC_VERSION_2, &dcid, false, true), "version 2: keys");
+	ok(is_hex(client.secret, 32,
+		  "14ec9d6eb9fd7af83bf5a668bc17a7e283766aade7ecd0891f70f9ff7f4bf47b"),
+	   "version 2, A.1: the secret of the client");
+	ok(is_hex(client.iv, 12, "91f73e2351d8fa91660e909f"), "version 2, A.1: the client's IV");
+	ok(is_hex(server.iv, 12, "dd13c276499c0249d3310652"), "version 2, A.1: the server's IV");
+	ok(quic_retry_tag(QUIC_VERSION_2, &dcid, packet, n, tag) &&
+	   is_hex(tag, sizeof(tag), "c8646ce8bfe33952d955543665dcc7b6"),
+	   "version 2, A.4: a Retry's tag");
+	unhex("9ac312a7f877468ebe69422748ad00a15443f18203a07d6060f688f30f21632b", secret);
+	ok(quic_keys_make(&k, &s, true, true) && is_hex(k.iv, 12, "a6b5bc6ab7dafce30ffff5dd"),
+	   "version 2, A.5: the IV");
+	ok(quic_keys_next(&next, &k) &&
+	   is_hex(next.secret, 32,
+		  "c69374c49e3d2a9466fa689e49d476db5d0dfbc87d32ceeaa6343fd0ae4c7d88"),
+	   "version 2, A.5: the next secret");
+	n = unhex("4200bff4", packet);
+	packet[n] = QUIC_FT_PING;
+	ok(quic_seal(&k, 654360564, packet, n, packet + n, 1) &&
+	   is_hex(packet + n, 17, "0ae7b6b932bc27d786f4bc2bb20f2162ba"),
+	   "version 2, A.5: the payload");
+	quic_keys_free(&client);
+	quic_keys_free(&server);
+	quic_keys_free(&k);
+	quic_keys_free(&next);
 }
 
 static void test_tokens(void)
@@ -142,6 +180,7 @@ int main(void)
 	test_initial();
 	test_retry();
 	test_chacha();
+	test_second_version();
 	test_tokens();
 	return done_testing();
 }

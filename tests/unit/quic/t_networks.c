@@ -101,7 +101,7 @@ static bool exchange_params(struct quic_conn *to, const struct quic_conn *of)
 {
 	uint8_t room[QUIC_PARAMS_ROOM];
 
-	return quic_conn_tls_user.params(to, room, quic_conn_params(of, room));
+	return quic_conn_tls_user.params(to, room, quic_conn_tls_user.own_params(of, room));
 }
 
 static enum quic_tls_status play_server(struct quic_conn *q, enum quic_level level, size_t len)
