@@ -82,6 +82,14 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
 		    const struct socket_settings *set, char *error, size_t size);
 
+/* The same, that receives from <to> alone and sends to it: a socket for one of those who talk to a
+ * socket that is bound to <from>. -1: the system does not let it, for a port of the privileged ones
+ * for instance.
+ */
+int socket_datagram_between(const struct sockaddr_storage *from, socklen_t from_len,
+			    const struct sockaddr_storage *to, socklen_t to_len,
+			    const struct socket_settings *set);
+
 /* Another process opens listening sockets: a privileged parent, while a chrooted, unprivileged
  * worker reads a new configuration. Same contract, but that it knows the settings itself. NULL:
  * this process does.

@@ -32,6 +32,13 @@ struct slot_area;
 
 enum quic_cc_algo { QUIC_CC_CUBIC, QUIC_CC_NEWRENO, QUIC_CC_NONE, QUIC_CC_BBR };
 
+/* What carries the datagrams of a connection. */
+enum quic_sockets {
+	QUIC_SOCKETS_DEFAULT,         /* nothing was said: its listener's */
+	QUIC_SOCKETS_SHARED,          /* its listener's */
+	QUIC_SOCKETS_OWN,             /* one of its own, if the system lets it */
+};
+
 /* What is configured in `global`, of one side; lives as long as connections that began with it. */
 struct quic_tunes {
 	int64_t idle_ms;              /* tune.quic.fe.max-idle-timeout */
@@ -50,6 +57,7 @@ struct quic_tunes {
 	bool hystart;                 /* tune.quic.fe.cc.hystart */
 	bool unpaced;                 /* tune.quic.fe.tx.pacing off */
 	bool no_gso;                  /* tune.quic.fe.tx.udp-gso off */
+	uint8_t sockets;              /* tune.quic.fe.sock-per-conn: enum quic_sockets */
 	bool off;                     /* tune.quic.listen off */
 	bool limited;                 /* limited-quic */
 	bool any_port;                /* harden.reject-privileged-ports.quic off */
@@ -59,6 +67,7 @@ struct quic_tunes {
 struct quic_line {
 	uint8_t algo;                 /* enum quic_cc_algo */
 	bool force_retry;
+	uint8_t sockets;              /* quic-socket: enum quic_sockets */
 	uint64_t window_max;          /* 0: that of quic_tunes */
 };
 
@@ -90,6 +99,10 @@ struct quic_user {
 	 * cannot, the place is given back by gone().
 	 */
 	bool (*begin)(void *owner, struct quic_conn *q);
+	/* Makes a socket of datagrams for a connection alone, bound and connected; it may be called
+	 * before ready(). -1: there is none. NULL: never.
+	 */
+	int (*own_socket)(void *owner, const struct addr *local, const struct addr *peer);
 	/* Its handshake is over: its user takes it by quic_conn_take(), or closes it. The place is
 	 * the user's.
 	 */

@@ -3,6 +3,7 @@
 #include "conf/conf.h"
 #include "net/conn.h"
 #include "net/listener.h"
+#include "net/socket.h"
 #include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -37,6 +38,19 @@ static void gone(void *owner)
 
 	listen_free_place(l);
 	config_drop(&cfg);
+}
+
+static int own_socket(void *owner, const struct addr *local, const struct addr *peer)
+{
+	const struct listener_conf *l = owner;
+	struct sockaddr_storage from, to;
+	socklen_t from_len = addr_to_sockaddr(local, &from), to_len = addr_to_sockaddr(peer, &to);
+	struct socket_settings set;
+
+	if (from.ss_family != to.ss_family)
+		return -1;
+	listen_settings(l->bind, &set);
+	return socket_datagram_between(&from, from_len, &to, to_len, &set);
 }
 
 static void no_event(struct conn *c)
@@ -81,7 +95,8 @@ static void ready(void *owner, struct quic_conn *q)
 }
 
 static const struct quic_user user = {
-	.judge = judge, .may_begin = may_begin, .begin = begin, .ready = ready, .gone = gone,
+	.judge = judge, .may_begin = may_begin, .begin = begin, .own_socket = own_socket,
+	.ready = ready, .gone = gone,
 };
 
 static void datagrams(void *owner, int fd, enum listener_wish wish)

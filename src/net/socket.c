@@ -429,6 +429,18 @@ int socket_connect_datagram_from(const struct sockaddr_storage *addr, socklen_t 
 	       connect(fd, (const struct sockaddr *)addr, len) == 0 ? fd : close_failed(fd);
 }
 
+int socket_datagram_between(const struct sockaddr_storage *from, socklen_t from_len,
+			    const struct sockaddr_storage *to, socklen_t to_len,
+			    const struct socket_settings *set)
+{
+	char error[128];
+	int fd = socket_datagram(from, from_len, set, error, sizeof(error));
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)to, to_len) == 0)
+		return fd;
+	return close_failed(fd);
+}
+
 void socket_describe(int fd, bool peer, struct strbuf *out)
 {
 	struct sockaddr_storage ss;

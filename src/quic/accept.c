@@ -50,8 +50,36 @@ static void forget(struct quic_conn *q)
 	quic_detach(q);
 }
 
+static void on_own_datagram(struct quic_socket *s, const struct addr *peer,
+			    const struct addr *local, uint8_t *bytes, size_t len);
+
+/* The connection goes over to a socket of its own, now that its address is proved: it stays with
+ * this process when another one listens. It goes on by the listener's where there is none.
+ */
+static void take_own_socket(struct quic_conn *q)
+{
+	struct quic_socket *shared = q->socket, *s;
+	const struct quic_user *user = shared->listener.user;
+	int fd = user->own_socket ? user->own_socket(q->listener_owner, &q->local, &q->path.peer)
+				  : -1;
+
+	if (fd < 0)
+		return;
+	s = quic_socket_new(fd, shared->no_gso, on_own_datagram);
+	if (!s)
+		return;
+	s->listener.user = user;
+	s->only = q;
+	s->peer = q->path.peer;
+	quic_detach(q);
+	quic_attach(q, s);
+	quic_later(q);
+}
+
 static void ready(struct quic_conn *q)
 {
+	if (q->flags & QUIC_FL_OWN_SOCKET)
+		take_own_socket(q);
 	q->socket->listener.user->ready(q->listener_owner, q);
 }
 
@@ -206,6 +234,15 @@ static struct quic_socket *acceptor(struct quic_socket *s)
 	return NULL;
 }
 
+static bool wants_own_socket(const struct quic_listener *l)
+{
+	uint8_t all = l->tunes->sockets, line = l->line ? l->line->sockets : QUIC_SOCKETS_DEFAULT;
+
+	if (all == QUIC_SOCKETS_SHARED || line == QUIC_SOCKETS_SHARED)
+		return false;
+	return all == QUIC_SOCKETS_OWN || line == QUIC_SOCKETS_OWN;
+}
+
 static bool wants_retry(const struct quic_listener *l)
 {
 	if (l->line && l->line->force_retry)
@@ -236,7 +273,7 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 	q->local = *local;
 	q->listener_owner = l->owner;
 	quic_attach(q, s);
-	q->flags |= QUIC_FL_HALF_OPEN;
+	q->flags |= QUIC_FL_HALF_OPEN | (wants_own_socket(l) ? QUIC_FL_OWN_SOCKET : 0);
 	__atomic_add_fetch(&half_open, 1, __ATOMIC_RELAXED);
 	if (!l->user->begin(l->owner, q)) {
 		l->user->gone(l->owner);
@@ -295,6 +332,33 @@ static void on_datagram(struct quic_socket *s, const struct addr *peer, const st
 		on_initial(s, &head, peer, local, bytes, len);
 	} else if (!pass_on(&head, peer, local, bytes, len) && head.type == QUIC_PACKET_SHORT) {
 		send_reset(s, &head, len, peer, local);
+	}
+}
+
+/* What comes to the socket of a connection may be of another one: its peer may begin anew from the
+ * same port, and before it was connected everybody's datagrams came.
+ */
+static void on_own_datagram(struct quic_socket *s, const struct addr *peer,
+			    const struct addr *local, uint8_t *bytes, size_t len)
+{
+	struct quic_packet head;
+	struct quic_socket *listening;
+	struct quic_conn *q = s->only;
+	struct addr to;
+
+	if (!q)
+		return;
+	to = q->local;
+	listening = socket_of_port(to.port);
+	if (listening) {
+		on_datagram(listening, peer, &to, bytes, len);
+		return;
+	}
+	q = quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head) ? quic_find(&head.dcid, false)
+								  : NULL;
+	if (q) {
+		quic_conn_input(q, peer, bytes, len);
+		quic_conn_settle(q);
 	}
 }
 

@@ -67,6 +67,7 @@ enum quic_conn_flags {
 	QUIC_FL_CONFIRMED = 1 << 19,   /* to a server: it has our Finished (RFC 9001 4.1.2) */
 	QUIC_FL_PEER_CID = 1 << 20,    /* to a server: it has told how to call it */
 	QUIC_FL_PHASE_NEW = 1 << 21,   /* the peer began the key phase in use */
+	QUIC_FL_OWN_SOCKET = 1 << 22,  /* it is to have one, once the handshake is over */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
 			      QUIC_FL_MAX_UNI_DUE,
 	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,

@@ -74,6 +74,7 @@ struct quic_conn *quic_dial(int fd, const struct quic_tunes *t, const struct qui
 	q->path.peer = q->path.from = q->path.valid = peer;
 	q->local = local;
 	s->only = q;
+	s->peer = peer;
 	quic_attach(q, s);
 	return q;
 }

@@ -130,27 +130,29 @@ static bool parse_socket(struct conf_line *l)
 {
 	const char *word = conf_next(l);
 
-	return strcmp(word, "listener") == 0 ||
-	       conf_error(l, l->at - 1, NULL, "'quic-socket' : '%s' is not supported, "
-			  "connections always use the socket of their listener: use 'listener'",
-			  word);
+	if (strcmp(word, "listener") == 0)
+		line_of(l)->sockets = QUIC_SOCKETS_SHARED;
+	else if (strcmp(word, "connection") == 0)
+		line_of(l)->sockets = QUIC_SOCKETS_OWN;
+	else
+		return conf_error(l, l->at - 1, NULL, "'quic-socket' : unknown argument '%s', use "
+				  "either 'connection' or 'listener'", word);
+	return true;
 }
 
-/* Both mean that connections use the socket of their listener; they have none of their own. */
 static bool parse_socket_owner(struct conf_line *l)
 {
 	bool old = l->keyword->flags & CONF_RENAMED;
-	const char *word = conf_next(l), *ours = old ? "listener" : "force-off",
-		   *other = old ? "connection" : "default-on";
+	const char *word = conf_next(l), *shared = old ? "listener" : "force-off",
+		   *own = old ? "connection" : "default-on";
 
-	if (strcmp(word, ours) == 0)
+	if (strcmp(word, shared) == 0 || strcmp(word, own) == 0) {
+		*(uint8_t *)tune_of(l) = strcmp(word, own) == 0 ? QUIC_SOCKETS_OWN
+								: QUIC_SOCKETS_SHARED;
 		return true;
-	if (strcmp(word, other) == 0)
-		return conf_error(l, l->at - 1, NULL, "'%s %s' is not supported, connections "
-				  "always use the socket of their listener: use '%s'",
-				  l->keyword->words, other, ours);
+	}
 	return conf_error(l, l->at - 1, NULL, "'%s' expects either '%s' or '%s' but got '%s'.",
-			  l->keyword->words, old ? ours : other, old ? other : ours, word);
+			  l->keyword->words, old ? shared : own, old ? own : shared, word);
 }
 
 #define TUNE(text, member) .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, \
@@ -195,8 +197,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "slow start ends when round trips become longer (HyStart++)" },
 	NUMBER("tune.quic.fe.sec.glitches-threshold", fe.glitches, 0, INT32_MAX,
 	       "faults of a client that end its connection"),
-	{ TUNE("tune.quic.fe.sock-per-conn", fe.off), .parse = parse_socket_owner,
-	  .syntax = "{ force-off }", .help = "connections use the socket of their listener" },
+	{ TUNE("tune.quic.fe.sock-per-conn", fe.sockets), .parse = parse_socket_owner,
+	  .syntax = "{ default-on | force-off }", .help = "connections have sockets of their own" },
 	{ SWITCH("tune.quic.fe.tx.pacing", fe.unpaced, 0),
 	  .help = "datagrams leave one after the other, not in bursts" },
 	{ SWITCH("tune.quic.fe.tx.udp-gso", fe.no_gso, 0),
@@ -262,8 +264,8 @@ static const struct conf_keyword keywords[] = {
 	  RENAMED("tune.quic.fe.cc.max-frame-loss"), .help = "old name" },
 	{ NUMBER_OF("tune.quic.reorder-ratio", fe.reorder_ratio, 0, 100),
 	  RENAMED("tune.quic.fe.cc.reorder-ratio"), .help = "old name" },
-	{ TUNE("tune.quic.socket-owner", fe.off), .parse = parse_socket_owner,
-	  .syntax = "{ listener }", RENAMED("tune.quic.fe.sock-per-conn"), .help = "old name" },
+	{ TUNE("tune.quic.socket-owner", fe.sockets), .parse = parse_socket_owner,
+	  .syntax = "{ connection | listener }", RENAMED("tune.quic.fe.sock-per-conn"), .help = "old name" },
 
 	{ .words = "quic-cc-algo", .where = CONF_BIND, .min_args = 1, .max_args = 1,
 	  .parse = parse_algo, .syntax = "{ cubic | newreno | bbr | nocc }[(<size>)]",
@@ -274,8 +276,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "quic-force-retry", .where = CONF_BIND, .parse = parse_force_retry,
 	  .help = "QUIC clients prove their address first" },
 	{ .words = "quic-socket", .where = CONF_BIND, .min_args = 1, .max_args = 1,
-	  .parse = parse_socket, .syntax = "{ listener }",
-	  .help = "connections of QUIC use the socket of their listener" },
+	  .parse = parse_socket, .syntax = "{ connection | listener }",
+	  .help = "connections of QUIC have sockets of their own" },
 	{ 0 }
 };
 

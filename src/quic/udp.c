@@ -3,7 +3,7 @@
  *
  * Each thread has a copy of the descriptor of each listening socket that it reads, and a connection
  * uses the one that its first datagram came by: it outlives the listener. A connection to a server
- * has a socket of its own. Connections are found by the id that the peer calls them by.
+ * has a socket of its own, one of a client's may have. Connections are found by the id that the peer calls them by.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -171,8 +171,8 @@ static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t
 	struct sockaddr_storage to;
 	struct msghdr m = { .msg_name = &to, .msg_iov = &v, .msg_iovlen = 1, .msg_control = room };
 
-	if (s->only) { /* (it is connected) */
-		m.msg_name = NULL;
+	if (s->only && addr_eq(&s->peer, &b->peer)) {
+		m.msg_name = NULL; /* (it is connected) */
 	} else {
 		m.msg_namelen = addr_to_sockaddr(&b->peer, &to);
 		put_source(&m, &b->local);

@@ -20,17 +20,18 @@ struct quic_socket;
 typedef void quic_input_fn(struct quic_socket *s, const struct addr *peer,
 			   const struct addr *local, uint8_t *bytes, size_t len);
 
-/* A socket of a thread: one for each listening one, whose connections share it, and one for each
- * connection to a server.
+/* A socket of a thread: one for each listening one, whose connections share it, one for each
+ * connection to a server, and one for each of a client's that is to have its own.
  */
 struct quic_socket {
 	int fd;                        /* owned */
 	int of;                        /* the listener's; -1: that was closed, there is none */
 	uint16_t port;                 /* ours, of a listening one */
 	quic_input_fn *input;
-	struct quic_conn *only;        /* to a server: whose it is */
+	struct quic_conn *only;        /* of one connection: whose it is; NULL: shared, or it is gone */
+	struct addr peer;              /* same: who it is connected to */
 	int error;                     /* same: what the kernel has heard of it; 0 */
-	struct quic_listener listener;
+	struct quic_listener listener; /* of a client's own: only <user> */
 	bool accepts;
 	bool full;                     /* it took no more: <again> tries it */
 	bool no_gso;                   /* datagrams are sent one by one */

@@ -236,7 +236,7 @@ class Client(QuicConnectionProtocol):
         return stream
 
 
-def client(port, **options):
-    """To be used with "async with"."""
+def client(port, local_port=0, **options):
+    """To be used with "async with". <local_port>: its own, 0: any."""
     conf = QuicConfiguration(is_client=True, alpn_protocols=H3_ALPN, verify_mode=ssl.CERT_NONE, **options)
-    return aio_connect("127.0.0.1", port, configuration=conf, create_protocol=Client)
+    return aio_connect("127.0.0.1", port, configuration=conf, create_protocol=Client, local_port=local_port)

@@ -9,9 +9,11 @@ transport is in tests/unit/quic/t_attack.c.
 """
 import asyncio
 import concurrent.futures
+import contextlib
 import hashlib
 import os
 import random
+import re
 import signal
 import socket
 import struct
@@ -93,9 +95,9 @@ class Bed:
     def __init__(self, args, crt, options="", tune="", keep="10s", request="5s"):
         self.origin = lib.Server(lib_quic.origin)
         self.port = lib.ports(1)[0]
-        conf = CONF.format(port=self.port, crt=crt, origin=self.origin.port, options=options, tune=tune, keep=keep,
+        self.conf = CONF.format(port=self.port, crt=crt, origin=self.origin.port, options=options, tune=tune, keep=keep,
                            request=request)
-        self.proxy = lib.Proxy(args.program, conf)
+        self.proxy = lib.Proxy(args.program, self.conf)
 
     def __enter__(self):
         return self
@@ -360,10 +362,67 @@ async def vanishes(tap, args, crt):
         relay.close()
 
 
+# differs: quic-socket-default
+SOCKETS = (("", "", None), ("quic-socket connection", "", True), ("", "tune.quic.fe.sock-per-conn default-on", True),
+           ("quic-socket listener", "tune.quic.fe.sock-per-conn default-on", False),
+           ("quic-socket connection", "tune.quic.fe.sock-per-conn force-off", False))
+
+
+async def own_sockets(tap, args, crt):
+    loop = asyncio.get_event_loop()
+    for options, tune, own in SOCKETS:
+        if own is None:
+            own = lib.is_reference(args.program)
+        with Bed(args, crt, options=options, tune=tune) as bed:
+            async with contextlib.AsyncExitStack() as stack: # (two threads: two shared sockets)
+                clients = [await stack.enter_async_context(lib_quic.client(bed.port)) for _ in range(4)]
+                got = [await c.request("POST", "/", b"x" * 100000) for c in clients]
+                text = await loop.run_in_executor(None, bed.proxy.ctl, "show quic full")
+                fds = re.findall(r"fd=(-?\d+)", text)
+                tap.eq(([g[2] for g in got], len(set(fds)) == 4), ([digest(b"x" * 100000)] * 4, own),
+                       "sockets of connections: %s %s" % (options, tune))
+            # (what the old connection says yet goes to the same socket)
+            port = lib.ports(1)[0]
+            for i in range(3):
+                async with lib_quic.client(bed.port, local_port=port) as c:
+                    tap.eq((await c.request("GET", "/30000"))[2], lib_quic.body_of(30000),
+                           "the same port of the client, time %d: %s %s" % (i + 1, options, tune))
+
+
+async def taken_over(tap, args, crt):
+    """With sockets of their own, connections stay with the old process when a new one takes over."""
+    if lib.is_reference(args.program): # (it breaks off what is on its way)
+        return
+    loop = asyncio.get_event_loop()
+    with Bed(args, crt, tune="tune.quic.fe.sock-per-conn default-on") as bed:
+        async with lib_quic.client(bed.port) as c:
+            await c.request("GET", "/1")
+            stream = c.begin("POST", "/", ended=False)
+            c.h3.send_data(stream, b"a" * 1000, False)
+            c.transmit()
+            await loop.run_in_executor(None, lib.until, lambda: "txoff" in bed.proxy.ctl("show quic stream"))
+            new = await loop.run_in_executor(None, lambda: lib.Proxy(args.program, bed.conf, ("-sf", str(bed.proxy.process.pid))))
+            with new:
+                async with lib_quic.client(bed.port) as d:
+                    tap.eq((await d.request("GET", "/30000"))[2], lib_quic.body_of(30000), "taken over: the new process serves")
+                    more = b"b" * 300000
+                    c.h3.send_data(stream, more, True)
+                    c.transmit()
+                    tap.eq((await c.answer(stream))[2], digest(b"a" * 1000 + more), "taken over: the old one ends what it has begun")
+                    old = bed.proxy.process
+                    tap.eq(await loop.run_in_executor(None, old.wait, 3 * lib.PATIENCE), 0, "taken over: then it ends")
+                    tap.eq((await d.request("GET", "/30000"))[2], lib_quic.body_of(30000), "taken over: the new one goes on")
+
+
 async def moves(tap, args, crt):
     if lib.is_reference(args.program): # (such clients wait in vain)
         return
-    with Bed(args, crt) as bed:
+    for tune in "", "tune.quic.fe.sock-per-conn default-on":
+        await moves_about(tap, args, crt, tune)
+
+
+async def moves_about(tap, args, crt, tune):
+    with Bed(args, crt, tune=tune) as bed:
         relay = lib_quic.Relay(bed.port, 1, 0, 0, 0)
         async with lib_quic.client(relay.port) as c:
             await c.request("GET", "/1")
@@ -374,7 +433,7 @@ async def moves(tap, args, crt):
                 up = os.urandom(200000)
                 got = await c.request("POST", "/", up)
                 tap.eq((got[2], (await c.answer(down))[2] == lib_quic.body_of(1000000)), (digest(up), True),
-                       "a client whose port changes, time %d" % (i + 1))
+                       "a client whose port changes, time %d %s" % (i + 1, tune))
         relay.close()
 
 
@@ -548,7 +607,7 @@ def by_aioquic(tap, args, crt):
             asyncio.run(kills(tap, bed))
             asyncio.run(reloads(tap, bed))
         tap.ok(bed.proxy.alive(), "the program still runs")
-    for part in goes_idle, vanishes, retries, versions, moves, forgeries, bombs, glitches:
+    for part in goes_idle, vanishes, retries, versions, own_sockets, taken_over, moves, forgeries, bombs, glitches:
         asyncio.run(part(tap, args, crt))
     asyncio.run(soft_stop(tap, args, crt))
 
@@ -609,10 +668,9 @@ def settings(tap, args, crt):
     for line, message in BAD_VALUES.items():
         code, text = check(args, folder, [line])
         tap.ok(code == 1 and message in text, "refused: " + line, text)
-    if not lib.is_reference(args.program):
-        for line in "tune.quic.fe.sock-per-conn default-on", "tune.quic.socket-owner connection":
-            code, text = check(args, folder, [line])
-            tap.ok(code == 1 and "not supported" in text, "refused: " + line, text)
+    for line in "tune.quic.fe.sock-per-conn default-on", "tune.quic.socket-owner connection":
+        code, text = check(args, folder, [line])
+        tap.ok(code == 0, "taken: " + line, text)
 
 
 # ---- datagrams
