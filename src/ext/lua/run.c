@@ -39,6 +39,38 @@ static const char *who(const struct script_run *run, char out[WHO_MAX])
 
 /* --- time ------------------------------------------------------------------------------------- */
 
+/* What a script uses is CPU time of its thread: a process that is not scheduled for a second, or a
+ * script that waits for a program, has used none. Asking for it is a system call, so a piece that
+ * took less than this is taken for one that ran all the time; and a piece begins with what was
+ * read last if that is not longer ago.
+ */
+#define CPU_READ_NS (10 * 1000000)
+
+static __thread struct {
+	uint64_t at_ns, cpu_ns;
+} last_read;
+
+static void piece_begins(struct script_run *run)
+{
+	run->piece_began_ns = clock_read_ns();
+	if (run->piece_began_ns - last_read.at_ns >= CPU_READ_NS) {
+		last_read.at_ns = run->piece_began_ns;
+		last_read.cpu_ns = clock_read_thread_cpu_ns();
+	}
+	run->piece_cpu_ns = last_read.cpu_ns;
+}
+
+/* The CPU time that the piece has used until now. */
+static uint64_t piece_ns(const struct script_run *run)
+{
+	uint64_t passed = clock_read_ns() - run->piece_began_ns, used;
+
+	if (passed < CPU_READ_NS)
+		return passed;
+	used = clock_read_thread_cpu_ns() - run->piece_cpu_ns;
+	return used < passed ? used : passed;
+}
+
 /* Called every so many instructions: gives the thread back where that is possible, and ends what
  * takes too long.
  */
@@ -50,7 +82,7 @@ static void count_hook(lua_State *L, lua_Debug *ar)
 
 	if (!run)
 		return;
-	piece_ms = (clock_read_ns() - run->piece_began_ns) / 1000000;
+	piece_ms = piece_ns(run) / 1000000;
 	if (run->limit_ms && run->used_ns / 1000000 + piece_ms >= (uint64_t)run->limit_ms)
 		run->failure = "execution timeout";
 	else if (box->room->burst_ms && piece_ms >= (uint64_t)box->room->burst_ms)
@@ -319,12 +351,12 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	pthread_mutex_lock(&box->lock);
 	before = box->running;
 	box->running = run;
-	run->piece_began_ns = clock_read_ns();
+	piece_begins(run);
 	allocated = box->allocated;
 	lua_sethook(run->co, count_hook, LUA_MASKCOUNT, hook_period(box));
 	r = lua_resume(run->co, NULL, run->arg_count, &run->result_count);
 	run->arg_count = 0;
-	ns = clock_read_ns() - run->piece_began_ns;
+	ns = piece_ns(run);
 	run->used_ns += ns;
 	run->is_clean = r == LUA_OK;
 	if (r == LUA_YIELD) {

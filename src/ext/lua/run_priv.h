@@ -52,7 +52,8 @@ struct script_run {
 	bool has_reply;               /* it has made s->res */
 	const char *failure;          /* why it was ended by us; or NULL */
 	int arg_count;                /* on the stack of <co>, before the next piece */
-	uint64_t used_ns, piece_began_ns;
+	uint64_t used_ns;             /* CPU time of the pieces that are over */
+	uint64_t piece_began_ns, piece_cpu_ns; /* clock_read_ns(), CPU time of the thread then */
 	int64_t limit_ms;             /* of all pieces; 0: none */
 	uint64_t wake_ms;             /* after a piece that waits */
 	int result_count;             /* after the last one, on the stack of <co> */
