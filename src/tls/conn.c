@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conn.c - the transport: handshakes, records in, records out
  *
- * OpenSSL reads and writes through one BIO per thread, which works for the connection that
- * tls_enter() named. Reading goes from the socket straight into OpenSSL's buffer, as much as fits:
- * several records in one call (read-ahead). What OpenSSL writes is gathered in the thread's buffer
- * and sent by one call when the operation ends; what the socket does not take is kept by the
- * connection (tls_conn.out), and then one byte of the caller's is reported as not sent: so the mux
- * above waits for room, and its next call flushes.
+ * Bytes come and go by wire.c. What the socket does not take is kept by the connection
+ * (tls_conn.out), and then one byte of the caller's is reported as not sent: so the mux above waits
+ * for room, and its next call flushes.
  *
  * Buffers of OpenSSL come and go with every record (SSL_MODE_RELEASE_BUFFERS): lib.c keeps some.
  */
@@ -22,243 +19,19 @@
 #include "core/thread.h"
 #include "core/timer.h"
 #include "early_priv.h"
-#include "gcm_priv.h"
 #include "lib_priv.h"
 #include "trace_priv.h"
-
-/* Above so many encrypted bytes they are sent before more is made. */
-#define TX_SOFT (64 * 1024)
-/* So many bytes that are held are copied rather than sent apart. */
-#define HELD_FEW 4096
-#define TX_SIZE (TX_SOFT + 2 * TLS_RECORD_MAX)
-/* More is never held for a peer that reads what it asks for. */
-#define HELD_MAX (4 * TX_SIZE)
-/* So many bytes without data among them are a flood: handshakes, alerts, updates of keys. OpenSSL
- * would go on with them as long as there are some.
- */
-#define FLOOD (1 << 20)
+#include "wire_priv.h"
 
 static __thread struct {
-	unsigned char *tx;        /* encrypted bytes of the current operation */
-	size_t tx_len;
 	unsigned char *plain;     /* small pieces gathered for one record */
-	struct conn *conn;        /* of the current operation */
-	size_t rx_len;            /* received by it since the last data */
-	BIO *bio;
 	struct list later;        /* what tls_flush() is called for at the end of the turn */
 	struct turn_hook hook;
 	struct list tickets;      /* those that hold nothing but tickets */
 	struct timer tickets_timer;
 } me;
 
-static BIO_METHOD *bio_method;
 static struct pool *tls_pool;
-
-struct conn *tls_now(void)
-{
-	return me.conn;
-}
-
-/* --- the socket ------------------------------------------------------------------------------- */
-
-static int bio_read(BIO *bio, char *buf, int len)
-{
-	struct conn *c = me.conn;
-	struct tls_conn *t = c->transport_ctx;
-	ssize_t n;
-
-	BIO_clear_retry_flags(bio);
-	if (c->flags & CONN_DRY) {
-		BIO_set_retry_read(bio);
-		return -1;
-	}
-	do {
-		n = recv(c->fd, buf, (size_t)len, MSG_DONTWAIT);
-	} while (n < 0 && errno == EINTR);
-	if (n > 0)
-		me.rx_len += (size_t)n;
-	if (unlikely(me.rx_len > FLOOD || t->updates == UINT32_MAX)) {
-		c->error = EPROTO;
-		return -1;
-	}
-	if (n == 0)
-		t->flags |= TLS_FL_EOF;
-	if (n >= 0 && (n == len || c->flags & CONN_RDHUP))
-		return (int)n;
-	if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-		c->error = (uint8_t)errno;
-		return -1;
-	}
-	if (n != 0) {
-		c->flags |= CONN_DRY;
-		fd_cant_recv(c->fd);
-	}
-	if (n < 0)
-		BIO_set_retry_read(bio);
-	return (int)n;
-}
-
-/* Sends to the socket; returns how many bytes it took, -1: it failed. */
-static ssize_t put(struct conn *c, const unsigned char *p, size_t len, bool more)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < len) {
-		n = send(c->fd, p + done, len - done,
-			 MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-			c->error = (uint8_t)errno;
-			return -1;
-		}
-		if (n < 0)
-			break;
-		done += (size_t)n;
-		if (done < len && (size_t)n < len)
-			break; /* a short write: the socket is full */
-	}
-	return (ssize_t)done;
-}
-
-/* Keeps bytes that the socket did not take. */
-static bool hold(struct conn *c, const unsigned char *p, size_t len)
-{
-	struct tls_conn *t = c->transport_ctx;
-	unsigned char *grown;
-
-	if (t->out_at) {
-		memmove(t->out, t->out + t->out_at, t->out_len - t->out_at);
-		t->out_len -= t->out_at;
-		t->out_at = 0;
-	}
-	grown = t->out_len + len <= HELD_MAX ? realloc(t->out, t->out_len + len) : NULL;
-	if (!grown) {
-		c->error = ENOMEM;
-		return false;
-	}
-	memcpy(grown + t->out_len, p, len);
-	t->out = grown;
-	t->out_len += (uint32_t)len;
-	c->flags |= CONN_TX_HELD;
-	return true;
-}
-
-/* Is what is held there by choice, for the next answer? See send_later(). */
-static bool tickets_wait(const struct tls_conn *t)
-{
-	return (t->flags & (TLS_FL_LATER | TLS_FL_BACK)) == TLS_FL_LATER && !tls_early_goes_on(t);
-}
-
-static void held_is_gone(struct conn *c)
-{
-	struct tls_conn *t = c->transport_ctx;
-
-	free(t->out);
-	t->out = NULL;
-	t->out_len = t->out_at = 0;
-	if (!tls_early_goes_on(t))
-		c->flags &= (uint16_t)~CONN_TX_HELD;
-}
-
-/* Few held bytes go in front of those that were gathered: one call sends both. */
-static size_t take_held(struct conn *c, size_t len)
-{
-	struct tls_conn *t = c->transport_ctx;
-	size_t held = t->out_len - t->out_at;
-
-	if (!len || !held || held > HELD_FEW || held + len > TX_SIZE)
-		return len;
-	memmove(me.tx + held, me.tx, len);
-	memcpy(me.tx, t->out + t->out_at, held);
-	held_is_gone(c);
-	return held + len;
-}
-
-/* Sends what is held, then what was gathered. IO_AGAIN: some of it is (still) held. */
-static enum io flush(struct conn *c, bool more)
-{
-	struct tls_conn *t = c->transport_ctx;
-	size_t len = me.tx_len;
-	ssize_t n = 0;
-
-	me.tx_len = 0;
-	if (tickets_wait(t)) {
-		list_remove(&t->later);
-		t->flags &= (uint16_t)~TLS_FL_LATER;
-	}
-	if (c->flags & CONN_CAN_SEND)
-		len = take_held(c, len);
-	if (t->out_len && c->flags & CONN_CAN_SEND) {
-		n = put(c, t->out + t->out_at, t->out_len - t->out_at, more || len);
-		if (n < 0)
-			return IO_ERR;
-		t->out_at += (uint32_t)n;
-		if (t->out_at == t->out_len) {
-			held_is_gone(c);
-		} else {
-			c->flags &= (uint16_t)~CONN_CAN_SEND;
-			fd_cant_send(c->fd);
-		}
-	}
-	if (!len)
-		return t->out_len ? IO_AGAIN : IO_OK;
-	n = t->out_len ? 0 : put(c, me.tx, len, more);
-	if (n < 0)
-		return IO_ERR;
-	if ((size_t)n == len)
-		return IO_OK;
-	c->flags &= (uint16_t)~CONN_CAN_SEND;
-	fd_cant_send(c->fd);
-	return hold(c, me.tx + n, len - (size_t)n) ? IO_AGAIN : IO_ERR;
-}
-
-static int bio_write(BIO *bio, const char *buf, int len)
-{
-	BIO_clear_retry_flags(bio);
-	if (me.tx_len + (size_t)len > TX_SIZE) {
-		if (flush(me.conn, true) == IO_ERR)
-			return -1;
-		if ((size_t)len > TX_SIZE)
-			len = TX_SIZE;
-	}
-	memcpy(me.tx + me.tx_len, buf, (size_t)len);
-	me.tx_len += (size_t)len;
-	return len;
-}
-
-static long bio_ctrl(BIO *bio, int cmd, long num, void *ptr)
-{
-	return cmd == BIO_CTRL_FLUSH || cmd == BIO_CTRL_DUP;
-}
-
-static int bio_create(BIO *bio)
-{
-	BIO_set_init(bio, 1);
-	return 1;
-}
-
-/* --- operations ------------------------------------------------------------------------------- */
-
-SSL *tls_enter(struct conn *c)
-{
-	me.conn = c;
-	me.tx_len = 0;
-	me.rx_len = 0;
-	return ((struct tls_conn *)c->transport_ctx)->ssl;
-}
-
-enum io tls_leave(struct conn *c, bool more)
-{
-	const struct tls_conn *t = c->transport_ctx;
-	bool held = c->flags & CONN_TX_HELD && !tickets_wait(t);
-	enum io r = me.tx_len || held ? flush(c, more) : IO_OK;
-
-	me.conn = NULL;
-	tls_gcm_forget();
-	return r;
-}
 
 /* Why an operation did not go on. IO_AGAIN: bytes or room are missing. */
 static enum io tls_failed(struct conn *c, int ret)
@@ -304,10 +77,10 @@ static void later(struct tls_conn *t)
 static void send_later(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
-	size_t len = me.tx_len;
+	size_t len = tls_wire.tx_len;
 
-	me.tx_len = 0;
-	if (!len || !hold(c, me.tx, len))
+	tls_wire.tx_len = 0;
+	if (!len || !tls_wire_hold(c, tls_wire.tx, len))
 		return;
 	t->flags |= TLS_FL_LATER;
 	list_append(&me.tickets, &t->later);
@@ -323,8 +96,8 @@ static void tickets_waited(struct timer *timer)
 
 static void tls_flush_out(struct conn *c)
 {
-	me.tx_len = 0;
-	if (flush(c, false) == IO_ERR)
+	tls_wire.tx_len = 0;
+	if (tls_wire_flush(c, false) == IO_ERR)
 		c->flags |= CONN_ERROR;
 }
 
@@ -437,7 +210,7 @@ static void tls_flush(struct conn *c)
 		if (tls_leave(c, false) == IO_ERR || t->flags & TLS_FL_FAILED)
 			c->flags |= CONN_ERROR;
 		shut_if_late(c);
-	} else if (!tickets_wait(t)) {
+	} else if (!tls_tickets_wait(t)) {
 		tls_flush_out(c);
 	}
 }
@@ -505,7 +278,7 @@ static enum io tls_recv_one(struct conn *c, SSL *ssl, struct iovec *v, size_t *g
 		r = SSL_read(ssl, p, room > INT32_MAX ? INT32_MAX : (int)room);
 		if (r <= 0)
 			return tls_failed(c, r);
-		me.rx_len = 0;
+		tls_wire.rx_len = 0;
 		*got += (size_t)r;
 		p += r;
 		room -= (size_t)r;
@@ -634,9 +407,9 @@ static enum io tls_send_all(struct conn *c, SSL *ssl, struct cursor *k, size_t *
 		if (t->flowed < TLS_FLOW_IS_BULK)
 			t->flowed += (uint32_t)n;
 		cursor_skip(k, (size_t)n);
-		if (me.tx_len < TX_SOFT)
+		if (tls_wire.tx_len < TLS_WIRE_SOFT)
 			continue;
-		r = flush(c, more || k->count);
+		r = tls_wire_flush(c, more || k->count);
 		if (r != IO_OK)
 			return r;
 	}
@@ -657,9 +430,9 @@ static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t
 	ssl = tls_enter(c);
 	if (t->flags & TLS_FL_HELD) {
 		/* its first byte is among what is held */
-		out = flush(c, false);
+		out = tls_wire_flush(c, false);
 		if (out != IO_OK) {
-			me.conn = NULL;
+			tls_wire.conn = NULL;
 			return out; /* nothing was encrypted */
 		}
 		t->flags &= (uint16_t)~TLS_FL_HELD;
@@ -667,13 +440,9 @@ static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t
 		cursor_skip(&k, 1);
 	} else if (t->out_len && t->out_len - t->out_at < TLS_RECORD_MAX) {
 		/* tickets and their kin leave with the first bytes behind them */
-		me.tx_len = t->out_len - t->out_at;
-		memcpy(me.tx, t->out + t->out_at, me.tx_len);
-		free(t->out);
-		t->out = NULL;
-		t->out_len = t->out_at = 0;
-		if (!tls_early_goes_on(t))
-			c->flags &= (uint16_t)~CONN_TX_HELD;
+		tls_wire.tx_len = t->out_len - t->out_at;
+		memcpy(tls_wire.tx, t->out + t->out_at, tls_wire.tx_len);
+		tls_held_is_gone(c);
 	}
 	r = tls_send_all(c, ssl, &k, &done, more);
 	out = tls_leave(c, more);
@@ -749,6 +518,20 @@ bool tls_handshake_step(struct conn *c)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
+/* What keylog.c keeps. */
+static void secrets_free(char ***secrets)
+{
+	for (int i = 0; *secrets && i < TLS_SECRETS; i++) {
+		char *text = (*secrets)[i];
+
+		if (text)
+			OPENSSL_cleanse(text, strlen(text));
+		free(text);
+	}
+	free(*secrets);
+	*secrets = NULL;
+}
+
 static void tls_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
@@ -764,7 +547,7 @@ static void tls_close(struct conn *c)
 	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(t->ssl);
 	free(t->capture);
-	tls_secrets_free(&t->secrets);
+	secrets_free(&t->secrets);
 	tls_early_free(t);
 	free(t->out);
 	pool_free(tls_pool, t);
@@ -776,8 +559,7 @@ static void tls_move(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
 
-	BIO_up_ref(me.bio);
-	SSL_set_bio(t->ssl, me.bio, me.bio);
+	tls_wire_use(t->ssl);
 	c->flags &= (uint16_t)~CONN_DRY;
 }
 
@@ -796,8 +578,7 @@ bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
 		SSL_free(ssl);
 		return false;
 	}
-	BIO_up_ref(me.bio);
-	SSL_set_bio(ssl, me.bio, me.bio);
+	tls_wire_use(ssl);
 	t->ssl = ssl;
 	t->conn = c;
 	t->flags = (uint16_t)flags;
@@ -811,11 +592,7 @@ bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
 bool tls_conn_init(void)
 {
 	tls_pool = pool_new("tls_conn", sizeof(struct tls_conn));
-	bio_method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "connection");
-	return tls_pool && bio_method && BIO_meth_set_read(bio_method, bio_read) &&
-	       BIO_meth_set_write(bio_method, bio_write) &&
-	       BIO_meth_set_ctrl(bio_method, bio_ctrl) &&
-	       BIO_meth_set_create(bio_method, bio_create);
+	return tls_pool && tls_wire_init();
 }
 
 bool tls_conn_thread_init(void)
@@ -825,16 +602,13 @@ bool tls_conn_thread_init(void)
 	turn_hook_init(&me.hook, send_all_later);
 	list_init(&me.tickets);
 	timer_init(&me.tickets_timer, tickets_waited);
-	me.tx = malloc(TX_SIZE);
 	me.plain = malloc(TLS_RECORD_MAX);
-	me.bio = BIO_new(bio_method);
-	return me.tx && me.plain && me.bio;
+	return tls_wire_thread_init() && me.plain;
 }
 
 void tls_conn_thread_fini(void)
 {
 	timer_cancel(&me.tickets_timer);
-	BIO_free(me.bio);
-	free(me.tx);
+	tls_wire_thread_fini();
 	free(me.plain);
 }

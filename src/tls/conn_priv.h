@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conn_priv.h - connections with TLS (conn.c): what each has, how OpenSSL is entered and left,
- * sizes of records (records.c), secrets (keylog.c), limits and figures (lib.c)
+/* conn_priv.h - connections with TLS (conn.c): what each has, how OpenSSL is entered and left
+ * (wire.c), sizes of records (records.c), secrets (keylog.c), limits and figures (lib.c)
  *
  * Owns   : the SSL, what was encrypted and is unsent, what was captured.
  * Threads: the connection's. OpenSSL's callbacks find it by tls_now().
@@ -90,7 +90,6 @@ static inline struct tls_conn *tls_of(const struct conn *c)
 /* tune.ssl.keylog (keylog.c): connections of <ctx> keep their secrets. */
 #define TLS_SECRETS 7
 void tls_keylog_attach(SSL_CTX *ctx);
-void tls_secrets_free(char ***secrets);
 
 /* Everything between these two is done for <c>; the second sends what was made. */
 SSL *tls_enter(struct conn *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib_priv.h - OpenSSL as a whole: its start (lib.c), its memory (memory.c), secrets that are wiped
- * (secrets.c), limits and figures of the process
+/* lib_priv.h - OpenSSL as a whole: its start (lib.c), its memory (memory.c), limits and figures of
+ * the process
  *
  * Threads: any, unless it says otherwise.
  */
