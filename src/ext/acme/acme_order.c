@@ -8,17 +8,13 @@
  * authority says is not trusted: texts that go into a message or a URL are looked at first, counts
  * and sizes are bounded, and the whole order has a time limit.
  */
-#include <ctype.h>
 #include <openssl/crypto.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/block.h"
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/num.h"
-#include "client/http_client.h"
 #include "codec/dns.h"
 #include "codec/json.h"
 #include "conf/conf.h"
@@ -26,15 +22,13 @@
 #include "core/timer.h"
 #include "expr/pattern.h"
 #include "proxy/proxy.h"
-#include "acme_priv.h"
+#include "ask_priv.h"
 
-#define BODY_MAX (256 * 1024) /* of an answer, bytes */
 #define NAMES_MAX 100         /* as many names as authorities take in one certificate */
 #define ORDER_MS (10 * 60 * 1000)
 #define POLL_MS 2000          /* unless Retry-After says more */
 #define POLL_MAX_MS 60000
 #define NONCE_TRIES 5
-#define TEXT_MAX 2048         /* of a URL, a token, a nonce */
 
 enum step { DIRECTORY, NONCE, ACCOUNT, ORDER, AUTH, CHALLENGE, POLL_AUTH, FINALIZE, POLL_ORDER,
 	    CERTIFICATE };
@@ -51,19 +45,10 @@ static struct {
 	bool on;
 	unsigned serial;             /* of the order: what was begun for another one is not ours */
 	enum step step;
-	struct http_call *call;
-	struct timer timer, limit;
-	/* what is asked: kept for another try */
-	char *url;
-	struct strbuf payload;
-	bool is_post;
+	struct acme_ask ask;
+	bool is_pause;               /* nothing is under way: ask when the time is over */
 	unsigned tries;
-	/* the answer */
-	unsigned status;
-	struct strbuf body;
-	bool too_large, whole;
-	char nonce[TEXT_MAX], location[TEXT_MAX];
-	int64_t retry_ms;
+	struct timer limit;
 	/* what is known so far */
 	char *new_nonce, *new_account, *new_order, *kid, *order, *finalize;
 	struct authorization auths[NAMES_MAX];
@@ -103,27 +88,21 @@ static void end(void)
 {
 	leave_map();
 	acme_dns_end();
-	timer_cancel(&me.timer);
 	timer_cancel(&me.limit);
-	if (me.call)
-		http_call_cancel(me.call);
+	acme_ask_fini(&me.ask);
 	for (unsigned i = 0; i < me.auth_count; i++) {
 		free(me.auths[i].url);
 		free(me.auths[i].challenge);
 		free(me.auths[i].token);
 	}
 	memset(me.auths, 0, sizeof(me.auths));
-	me.call = NULL;
 	me.auth_count = me.at = 0;
-	forget(&me.url);
 	forget(&me.new_nonce);
 	forget(&me.new_account);
 	forget(&me.new_order);
 	forget(&me.kid);
 	forget(&me.order);
 	forget(&me.finalize);
-	strbuf_fini(&me.payload);
-	strbuf_fini(&me.body);
 	if (me.key_pem.ptr)
 		OPENSSL_cleanse(me.key_pem.ptr, me.key_pem.len);
 	strbuf_fini(&me.key_pem);
@@ -163,206 +142,54 @@ void acme_order_stop(void)
 		end();
 }
 
-/* --- texts of the authority ------------------------------------------------------------------ */
-
-/* Printable, and nothing that would end a string of JSON. */
-static bool is_plain(struct slice s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if ((unsigned char)s.ptr[i] <= 32 || (unsigned char)s.ptr[i] >= 127 ||
-		    s.ptr[i] == '"' || s.ptr[i] == '\\')
-			return false;
-	return s.len > 0 && s.len < TEXT_MAX;
-}
-
-static bool is_url(struct slice s)
-{
-	return is_plain(s) && (slice_starts(s, SLICE("https://")) ||
-			       slice_starts(s, SLICE("http://")));
-}
-
-/* base64url, as tokens and nonces are (RFC 8555 8.1). */
-static bool is_token(struct slice s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (!isalnum((unsigned char)s.ptr[i]) && s.ptr[i] != '-' && s.ptr[i] != '_')
-			return false;
-	return s.len > 0 && s.len < TEXT_MAX;
-}
-
-/* The string at <path> of the answer, to free; NULL: there is none. */
-static char *text_at(const char *path)
-{
-	struct slice value;
-	char *out;
-	long len;
-
-	if (json_find(strbuf_slice(&me.body), slice_of(path), &value) != JSON_STRING)
-		return NULL;
-	out = malloc(value.len + 1);
-	len = out ? json_unescape(value, out) : -1;
-	if (len < 0) {
-		free(out);
-		return NULL;
-	}
-	out[len] = 0;
-	return out;
-}
-
-/* A URL of the answer into *out. False: it is none. */
-static bool take_url(const char *path, char **out)
-{
-	free(*out);
-	*out = text_at(path);
-	return *out && is_url(slice_of(*out));
-}
-
-static bool text_is(const char *path, const char *wanted)
-{
-	char *text = text_at(path);
-	bool same = text && strcmp(text, wanted) == 0;
-
-	free(text);
-	return same;
-}
+/* --- asking ---------------------------------------------------------------------------------- */
 
 /* What the authority says is wrong, with the step where it did. */
 static void refused(const char *what)
 {
-	char *detail = text_at("$.detail");
-	char *error = detail ? NULL : text_at("$.error.detail");
+	char *detail = acme_text_at(&me.ask, "$.detail");
+	char *error = detail ? NULL : acme_text_at(&me.ask, "$.error.detail");
 
-	fail("%s: %u%s%.500s", what, me.status, detail || error ? " " : "",
+	fail("%s: %u%s%.500s", what, me.ask.status, detail || error ? " " : "",
 	     detail ? detail : error ? error : "");
 	free(detail);
 	free(error);
 }
 
-/* --- asking ---------------------------------------------------------------------------------- */
-
-static void go_on(void);
-
-static enum inside_result call_part(struct http_call *c, struct block_queue *to)
+static void ask(enum step step, const char *url, enum acme_method method)
 {
-	return block_queue_add_copy(to, strbuf_slice(&me.body)) ? INSIDE_DONE : INSIDE_ERROR;
-}
+	const char *why;
 
-static void keep_field(const struct http_msg *m, uint8_t id, struct slice name, char *out,
-		       bool (*good)(struct slice s))
-{
-	const struct h1_field *f = http_field_find(&m->fields, id, name);
-
-	if (f && good(f->value))
-		snprintf(out, TEXT_MAX, "%.*s", SLICE_FMT(f->value));
-}
-
-static void call_head(struct http_call *c, const struct http_msg *m)
-{
-	const struct h1_field *retry;
-	int64_t s;
-
-	if (m->flags & HTTP_MSG_INTERIM)
-		return;
-	me.status = m->status;
-	me.body.len = 0; /* what was sent is not needed any more */
-	keep_field(m, FIELD_OTHER, SLICE("replay-nonce"), me.nonce, is_token);
-	keep_field(m, FIELD_LOCATION, SLICE("location"), me.location, is_url);
-	retry = http_field_find(&m->fields, FIELD_OTHER, SLICE("retry-after"));
-	me.retry_ms = 0;
-	if (retry && num_parse_range(retry->value, 0, POLL_MAX_MS / 1000, &s))
-		me.retry_ms = s * 1000;
-}
-
-static void call_data(struct http_call *c, struct block_queue *from)
-{
-	for (const struct piece *p = from->first; p && !me.too_large; p = p->next)
-		me.too_large = me.body.len + p->len > BODY_MAX ||
-			       !strbuf_add(&me.body, slice_make(p->ptr, p->len));
-	block_queue_clear(from);
-}
-
-static void call_end(struct http_call *c, bool whole, enum stream_end why)
-{
-	me.call = NULL;
-	me.whole = whole && !me.too_large;
-	timer_set(&me.timer, clock_now_ms()); /* the next step is not for this call's stack */
-}
-
-static const struct http_call_kind call_kind = {
-	.name = "ACME", .part = call_part, .head = call_head, .data = call_data, .end = call_end,
-};
-
-/* Sends what is asked, signed with the nonce of the last answer. */
-static void send_it(void)
-{
-	struct slice method = me.is_post ? SLICE("POST") : me.step == NONCE ? SLICE("HEAD")
-			      : SLICE("GET");
-	const char *why = "out of memory";
-	bool good = true;
-
-	me.body.len = 0;
-	me.status = 0;
-	me.too_large = me.whole = false;
-	me.location[0] = 0;
-	if (me.is_post)
-		good = acme_sign(&me.body, me.want.section->account, me.kid, me.nonce, me.url,
-				 strbuf_slice(&me.payload));
-	me.nonce[0] = 0; /* once only */
-	me.call = good ? http_call_new(proxies_current(), &call_kind, NULL, method,
-				       slice_of(me.url), &why) : NULL;
-	if (me.call)
-		http_call_be_silent(me.call);
-	if (me.call && (!me.is_post ||
-			(http_call_has_body(me.call, me.body.len) &&
-			 http_msg_add_field(me.call->request, SLICE("content-type"),
-					    SLICE("application/jose+json"))))) {
-		http_call_start(me.call);
-		return;
-	}
-	fail("%.300s: %s", me.url, why);
-}
-
-/* <payload> NULL: GET or HEAD. "": POST-as-GET. It has been added to me.payload otherwise. */
-static void ask(enum step step, const char *url, bool is_post)
-{
-	char *copy = strdup(url);
-
-	free(me.url);
-	me.url = copy;
 	me.step = step;
-	me.is_post = is_post;
 	me.tries = 0;
-	if (copy)
-		send_it();
-	else
-		fail("out of memory");
+	why = acme_ask(&me.ask, url, method);
+	if (why)
+		fail("%.300s: %s", url, why);
 }
 
+/* POST-as-GET. */
 static void ask_empty(enum step step, const char *url)
 {
-	me.payload.len = 0;
-	ask(step, url, true);
+	me.ask.payload.len = 0;
+	ask(step, url, ACME_POST);
 }
 
 static void ask_later(enum step step)
 {
-	int64_t ms = me.retry_ms > POLL_MS ? me.retry_ms : POLL_MS;
-
 	me.step = step;
-	me.whole = false;
-	timer_set(&me.timer, clock_now_ms() + (uint64_t)(ms < POLL_MAX_MS ? ms : POLL_MAX_MS));
-	me.status = UINT32_MAX; /* nothing is under way: ask when the time is over */
+	me.is_pause = true;
+	acme_ask_pause(&me.ask, me.ask.retry_ms > POLL_MS ? me.ask.retry_ms : POLL_MS);
 }
 
 /* --- the steps ------------------------------------------------------------------------------- */
 
 static void take_directory(void)
 {
-	if (me.status != 200 || !take_url("$.newNonce", &me.new_nonce) ||
-	    !take_url("$.newAccount", &me.new_account) || !take_url("$.newOrder", &me.new_order))
+	if (me.ask.status != 200 || !acme_take_url(&me.ask, "$.newNonce", &me.new_nonce) ||
+	    !acme_take_url(&me.ask, "$.newAccount", &me.new_account) || !acme_take_url(&me.ask, "$.newOrder", &me.new_order))
 		refused("the directory is none");
 	else
-		ask(NONCE, me.new_nonce, false);
+		ask(NONCE, me.new_nonce, ACME_HEAD);
 }
 
 static void take_nonce(void)
@@ -371,18 +198,18 @@ static void take_nonce(void)
 	char why[300] = "out of memory";
 	bool good;
 
-	if (me.status / 100 != 2 || !me.nonce[0]) {
+	if (me.ask.status / 100 != 2 || !me.ask.nonce[0]) {
 		refused("no nonce");
 		return;
 	}
-	me.payload.len = 0;
-	good = strbuf_add_str(&me.payload, "{\"termsOfServiceAgreed\":true") &&
-	       (!s->contact || strbuf_printf(&me.payload, ",\"contact\":[\"mailto:%s\"]",
+	me.ask.payload.len = 0;
+	good = strbuf_add_str(&me.ask.payload, "{\"termsOfServiceAgreed\":true") &&
+	       (!s->contact || strbuf_printf(&me.ask.payload, ",\"contact\":[\"mailto:%s\"]",
 					     s->contact)) &&
-	       acme_bind(&me.payload, s, me.new_account, why, sizeof(why)) &&
-	       strbuf_add_char(&me.payload, '}');
+	       acme_bind(&me.ask.payload, s, me.new_account, why, sizeof(why)) &&
+	       strbuf_add_char(&me.ask.payload, '}');
 	if (good)
-		ask(ACCOUNT, me.new_account, true);
+		ask(ACCOUNT, me.new_account, ACME_POST);
 	else
 		fail("the account: %s", why);
 }
@@ -391,9 +218,9 @@ static bool add_identifiers(const char *kind, const char *list)
 {
 	while (list && *list) {
 		size_t len = strcspn(list, ",");
-		bool first = me.payload.ptr[me.payload.len - 1] == '[';
+		bool first = me.ask.payload.ptr[me.ask.payload.len - 1] == '[';
 
-		if (len && !strbuf_printf(&me.payload, "%s{\"type\":\"%s\",\"value\":\"%.*s\"}",
+		if (len && !strbuf_printf(&me.ask.payload, "%s{\"type\":\"%s\",\"value\":\"%.*s\"}",
 					  first ? "" : ",", kind, (int)len, list))
 			return false;
 		list += len;
@@ -406,18 +233,18 @@ static void take_account(void)
 {
 	const struct acme_section *s = me.want.section;
 
-	if (me.status / 100 != 2 || !me.location[0]) {
+	if (me.ask.status / 100 != 2 || !me.ask.location[0]) {
 		refused("the account is refused");
 		return;
 	}
-	me.kid = strdup(me.location);
-	me.payload.len = 0;
-	if (me.kid && strbuf_add_str(&me.payload, "{\"identifiers\":[") &&
+	me.ask.kid = me.kid = strdup(me.ask.location);
+	me.ask.payload.len = 0;
+	if (me.kid && strbuf_add_str(&me.ask.payload, "{\"identifiers\":[") &&
 	    add_identifiers("dns", me.want.domains) && add_identifiers("ip", me.want.ips) &&
-	    strbuf_add_char(&me.payload, ']') &&
-	    (!s->profile || strbuf_printf(&me.payload, ",\"profile\":\"%s\"", s->profile)) &&
-	    strbuf_add_char(&me.payload, '}'))
-		ask(ORDER, me.new_order, true);
+	    strbuf_add_char(&me.ask.payload, ']') &&
+	    (!s->profile || strbuf_printf(&me.ask.payload, ",\"profile\":\"%s\"", s->profile)) &&
+	    strbuf_add_char(&me.ask.payload, '}'))
+		ask(ORDER, me.new_order, ACME_POST);
 	else
 		fail("out of memory");
 }
@@ -433,9 +260,9 @@ static void next_challenge(void)
 		finalize();
 		return;
 	}
-	me.payload.len = 0;
-	if (strbuf_add_str(&me.payload, "{}"))
-		ask(CHALLENGE, me.auths[me.at].challenge, true);
+	me.ask.payload.len = 0;
+	if (strbuf_add_str(&me.ask.payload, "{}"))
+		ask(CHALLENGE, me.auths[me.at].challenge, ACME_POST);
 	else
 		fail("out of memory");
 }
@@ -471,18 +298,18 @@ static void take_order(void)
 	char path[64];
 	bool good;
 
-	if (me.status != 201 || !me.location[0] || !take_url("$.finalize", &me.finalize)) {
+	if (me.ask.status != 201 || !me.ask.location[0] || !acme_take_url(&me.ask, "$.finalize", &me.finalize)) {
 		refused("the order is refused");
 		return;
 	}
-	me.order = strdup(me.location);
+	me.order = strdup(me.ask.location);
 	good = me.order != NULL;
 	for (unsigned i = 0; good && i < NAMES_MAX; i++) {
 		snprintf(path, sizeof(path), "$.authorizations[%u]", i);
-		if (json_find(strbuf_slice(&me.body), slice_of(path), &value) == JSON_NONE)
+		if (json_find(strbuf_slice(&me.ask.body), slice_of(path), &value) == JSON_NONE)
 			break;
 		me.auth_count = i + 1; /* end() frees what it has, whatever that is */
-		good = take_url(path, &me.auths[i].url);
+		good = acme_take_url(&me.ask, path, &me.auths[i].url);
 	}
 	if (good && me.auth_count)
 		next_authorization();
@@ -497,17 +324,17 @@ static bool take_challenge(struct authorization *a)
 
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(path, sizeof(path), "$.challenges[%u].type", i);
-		if (!text_is(path, challenge_names[me.want.section->challenge]))
+		if (!acme_text_is(&me.ask, path, challenge_names[me.want.section->challenge]))
 			continue;
 		snprintf(path, sizeof(path), "$.challenges[%u].token", i);
 		free(a->token);
-		a->token = text_at(path);
+		a->token = acme_text_at(&me.ask, path);
 		if (me.want.section->challenge != ACME_PERSIST &&
-		    !(a->token && is_token(slice_of(a->token))))
+		    !(a->token && acme_is_token(slice_of(a->token))))
 			return false;
 		a->offer = i;
 		snprintf(path, sizeof(path), "$.challenges[%u].url", i);
-		return take_url(path, &a->challenge);
+		return acme_take_url(&me.ask, path, &a->challenge);
 	}
 	return false;
 }
@@ -533,10 +360,10 @@ static bool persist_value(const struct authorization *a, struct strbuf *out)
 	bool good;
 
 	snprintf(path, sizeof(path), "$.challenges[%u].issuer-domain-names[0]", a->offer);
-	issuer = text_at(path);
+	issuer = acme_text_at(&me.ask, path);
 	good = issuer && dns_name_is_valid(slice_of(issuer)) &&
 	       strbuf_printf(out, "%s; accounturi=%s", issuer, me.kid) &&
-	       (json_find(strbuf_slice(&me.body), SLICE("$.wildcard"), &value) != JSON_TRUE ||
+	       (json_find(strbuf_slice(&me.ask.body), SLICE("$.wildcard"), &value) != JSON_TRUE ||
 		strbuf_add_str(out, "; policy=wildcard"));
 	free(issuer);
 	return good;
@@ -566,7 +393,7 @@ static bool is_ordered(struct slice domain)
 static bool want_record(const struct authorization *a)
 {
 	bool is_persist = me.want.section->challenge == ACME_PERSIST, good;
-	char *domain = text_at("$.identifier.value");
+	char *domain = acme_text_at(&me.ask, "$.identifier.value");
 	struct strbuf value;
 
 	strbuf_init(&value);
@@ -579,7 +406,7 @@ static bool want_record(const struct authorization *a)
 	else if (!(good = acme_dns_add(domain, is_persist ? NULL : value.ptr)))
 		fail("out of memory");
 	else
-		acme_dns_announce(domain, value.ptr, me.thumbprint, strbuf_slice(&me.body));
+		acme_dns_announce(domain, value.ptr, me.thumbprint, strbuf_slice(&me.ask.body));
 	strbuf_fini(&value);
 	free(domain);
 	return good;
@@ -590,9 +417,9 @@ static void take_authorization(void)
 	struct authorization *a = &me.auths[me.at];
 	enum acme_challenge kind = me.want.section->challenge;
 
-	a->is_valid = me.status == 200 && text_is("$.status", "valid");
+	a->is_valid = me.ask.status == 200 && acme_text_is(&me.ask, "$.status", "valid");
 	if (!a->is_valid) {
-		if (me.status != 200 || !text_is("$.status", "pending") || !take_challenge(a)) {
+		if (me.ask.status != 200 || !acme_text_is(&me.ask, "$.status", "pending") || !take_challenge(a)) {
 			char what[64];
 
 			snprintf(what, sizeof(what), "no challenge %s is offered",
@@ -613,7 +440,7 @@ static void take_authorization(void)
 
 static void take_answer_to_challenge(void)
 {
-	if (me.status / 100 == 2)
+	if (me.ask.status / 100 == 2)
 		ask_later(POLL_AUTH);
 	else
 		refused("the challenge is refused");
@@ -626,7 +453,7 @@ static void challenge_failed(void)
 
 	for (unsigned i = 0; i < 20 && !detail; i++) {
 		snprintf(path, sizeof(path), "$.challenges[%u].error.detail", i);
-		detail = text_at(path);
+		detail = acme_text_at(&me.ask, path);
 	}
 	fail("the challenge failed: %.500s", detail ? detail : "no reason is told");
 	free(detail);
@@ -634,12 +461,12 @@ static void challenge_failed(void)
 
 static void take_poll_of_authorization(void)
 {
-	if (me.status / 100 != 2)
+	if (me.ask.status / 100 != 2)
 		refused("the authorization is refused");
-	else if (text_is("$.status", "valid")) {
+	else if (acme_text_is(&me.ask, "$.status", "valid")) {
 		me.auths[me.at].is_valid = true;
 		next_challenge();
-	} else if (text_is("$.status", "pending") || text_is("$.status", "processing")) {
+	} else if (acme_text_is(&me.ask, "$.status", "pending") || acme_text_is(&me.ask, "$.status", "processing")) {
 		ask_later(POLL_AUTH);
 	} else {
 		challenge_failed();
@@ -665,12 +492,12 @@ static void make_key(void *ctx)
 
 static void send_request(void)
 {
-	me.payload.len = me.key_pem.len = 0;
+	me.ask.payload.len = me.key_pem.len = 0;
 	if (me.key && acme_key_pem(&me.key_pem, me.key) &&
-	    strbuf_add_str(&me.payload, "{\"csr\":\"") &&
-	    acme_csr(&me.payload, me.key, me.want.domains, me.want.ips) &&
-	    strbuf_add_str(&me.payload, "\"}"))
-		ask(FINALIZE, me.finalize, true);
+	    strbuf_add_str(&me.ask.payload, "{\"csr\":\"") &&
+	    acme_csr(&me.ask.payload, me.key, me.want.domains, me.want.ips) &&
+	    strbuf_add_str(&me.ask.payload, "\"}"))
+		ask(FINALIZE, me.finalize, ACME_POST);
 	else
 		fail("cannot make the key and the request for the certificate");
 }
@@ -717,12 +544,12 @@ static void take_poll_of_order(void)
 {
 	char *url = NULL;
 
-	if (me.status / 100 != 2)
+	if (me.ask.status / 100 != 2)
 		refused("the order fails");
-	else if (text_is("$.status", "valid") && take_url("$.certificate", &url))
+	else if (acme_text_is(&me.ask, "$.status", "valid") && acme_take_url(&me.ask, "$.certificate", &url))
 		ask_empty(CERTIFICATE, url);
-	else if (text_is("$.status", "processing") || text_is("$.status", "ready") ||
-		 text_is("$.status", "pending"))
+	else if (acme_text_is(&me.ask, "$.status", "processing") || acme_text_is(&me.ask, "$.status", "ready") ||
+		 acme_text_is(&me.ask, "$.status", "pending"))
 		ask_later(POLL_ORDER);
 	else
 		refused("the order fails");
@@ -733,18 +560,18 @@ static void take_certificate(void)
 {
 	struct strbuf crt, key;
 
-	if (me.status != 200 || !strbuf_add_char(&me.body, 0)) {
+	if (me.ask.status != 200 || !strbuf_add_char(&me.ask.body, 0)) {
 		refused("no certificate");
 		return;
 	}
-	me.body.len--;
-	if (strlen(me.body.ptr) != me.body.len || !strbuf_add_char(&me.key_pem, 0)) {
+	me.ask.body.len--;
+	if (strlen(me.ask.body.ptr) != me.ask.body.len || !strbuf_add_char(&me.key_pem, 0)) {
 		fail("what came is no certificate");
 		return;
 	}
-	crt = me.body;
+	crt = me.ask.body;
 	key = me.key_pem;
-	strbuf_init(&me.body);
+	strbuf_init(&me.ask.body);
 	strbuf_init(&me.key_pem);
 	end();
 	me.done(crt.ptr, key.ptr, NULL);
@@ -762,37 +589,41 @@ static void (*const takes[])(void) = {
 
 static bool is_bad_nonce(void)
 {
-	return me.is_post && me.status == 400 && me.nonce[0] &&
-	       text_is("$.type", "urn:ietf:params:acme:error:badNonce") &&
+	return me.ask.method == ACME_POST && me.ask.status == 400 && me.ask.nonce[0] &&
+	       acme_text_is(&me.ask, "$.type", "urn:ietf:params:acme:error:badNonce") &&
 	       ++me.tries < NONCE_TRIES;
 }
 
-/* An answer is there, or the time to ask again. */
-static void go_on(void)
+static void ask_again(void)
 {
-	if (!me.url)
-		ask(DIRECTORY, me.want.section->directory, false);
-	else if (me.status == UINT32_MAX)
-		ask_empty(me.step, me.step == POLL_AUTH ? me.auths[me.at].url : me.order);
-	else if (!me.whole || !me.status)
-		fail("%.300s: no whole answer%s", me.url, me.too_large ? ", it is too large" : "");
-	else if (is_bad_nonce())
-		send_it();
-	else if (me.step > NONCE && me.step != CERTIFICATE && !me.nonce[0])
-		refused("an answer without nonce");
-	else
-		takes[me.step]();
+	const char *why = acme_ask_again(&me.ask);
+
+	if (why)
+		fail("%.300s: %s", me.ask.url, why);
 }
 
-static void timer_fires(struct timer *t)
+/* An answer is there, or the time to ask again. */
+static void answered(struct acme_ask *a)
 {
-	if (!me.call)
-		go_on();
+	if (!a->url) {
+		ask(DIRECTORY, me.want.section->directory, ACME_GET);
+	} else if (me.is_pause) {
+		me.is_pause = false;
+		ask_empty(me.step, me.step == POLL_AUTH ? me.auths[me.at].url : me.order);
+	} else if (!a->whole || !a->status) {
+		fail("%.300s: no whole answer%s", a->url, a->too_large ? ", it is too large" : "");
+	} else if (is_bad_nonce()) {
+		ask_again();
+	} else if (me.step > NONCE && me.step != CERTIFICATE && !a->nonce[0]) {
+		refused("an answer without nonce");
+	} else {
+		takes[me.step]();
+	}
 }
 
 static void time_is_over(struct timer *t)
 {
-	fail("%.300s: the order takes too long", me.url ? me.url : "");
+	fail("%.300s: the order takes too long", me.ask.url ? me.ask.url : "");
 }
 
 bool acme_order_begin(const struct acme_want *w, acme_done_fn *done)
@@ -810,10 +641,10 @@ bool acme_order_begin(const struct acme_want *w, acme_done_fn *done)
 	me.done = done;
 	me.on = true;
 	me.serial++;
-	strbuf_init(&me.payload);
-	strbuf_init(&me.body);
+	acme_ask_init(&me.ask, answered);
+	me.ask.account = w->section->account;
+	me.is_pause = false;
 	strbuf_init(&me.key_pem);
-	timer_init(&me.timer, timer_fires);
 	timer_init(&me.limit, time_is_over);
 	if (!good || !me.want.name || !me.want.domains || !me.want.ips) {
 		end();
@@ -822,6 +653,6 @@ bool acme_order_begin(const struct acme_want *w, acme_done_fn *done)
 	acme_dns_begin(me.want.section, me.want.name);
 	timer_set(&me.limit, clock_now_ms() + ORDER_MS);
 	me.key = w->key ? acme_key_of_pem(slice_of(w->key)) : NULL;
-	timer_set(&me.timer, clock_now_ms());
+	acme_ask_pause(&me.ask, 0);
 	return true;
 }
