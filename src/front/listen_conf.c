@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include "base/module.h"
-#include "conf/conf.h"
+#include "conf/rows.h"
 #include "listen_priv.h"
 
 static bool parse_default_shards(struct conf_line *l)
@@ -38,26 +38,20 @@ static bool parse_harden(struct conf_line *l)
 	return true;
 }
 
-#define GLOBAL(name) .words = name, .where = CONF_GLOBAL
 #define AT(member) .slot = &listen_tune_slot, .offset = offsetof(struct listen_tunes, member)
-#define SOCKET(name, member, text) \
-	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = conf_parse_size, AT(member), \
-	  .max = INT32_MAX / 2, .syntax = "<size>", .help = text }
 
 static const struct conf_keyword keywords[] = {
 	{ GLOBAL("harden.reject-privileged-ports.tcp"), .min_args = 1, .max_args = 1,
 	  .parse = parse_harden, .syntax = "{ on | off }",
 	  .help = "refuse clients whose port is below 1024" },
-	{ GLOBAL("noreuseport"), .type = CONF_FLAG, AT(no_reuseport),
-	  .help = "one socket for all threads of an address" },
+	SWITCH("noreuseport", no_reuseport, "one socket for all threads of an address"),
 	{ GLOBAL("tune.listener.default-shards"), .min_args = 1, .max_args = 1,
 	  .parse = parse_default_shards, .syntax = "{ by-process | by-thread | by-group }",
 	  .help = "sockets for one address" },
 	SOCKET("tune.rcvbuf.client", rcvbuf, "kernel's receive buffer of clients"),
 	SOCKET("tune.sndbuf.client", sndbuf, "kernel's send buffer of clients"),
 	SOCKET("tune.notsent-lowat.client", notsent_lowat, "unsent bytes in the kernel"),
-	{ GLOBAL("tune.maxaccept"), .min_args = 1, .max_args = 1, .type = CONF_INT, AT(maxaccept),
-	  .min = -1, .max = 1000000, .syntax = "<number>", .help = "connections accepted at once" },
+	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
 	{ 0 }
 };
 

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/door.h"
 #include "check/run.h"
-#include "conf/conf.h"
+#include "conf/rows.h"
 #include "proxy/check.h"
 #include "ext/peers.h"
 #include "options_priv.h"
@@ -174,18 +174,9 @@ static bool parse_localpeer(struct conf_line *l)
 	       conf_error(l, 0, NULL, "out of memory.");
 }
 
-#define GLOBAL(name) .words = name, .where = CONF_GLOBAL
 #define AT(member) .slot = &settings_slot, .offset = offsetof(struct main_settings, member)
-#define SWITCH(name, member, text) \
-	{ GLOBAL(name), .type = CONF_FLAG, AT(member), .help = text }
 #define NO_SWITCH(name, member, text) \
 	{ GLOBAL(name), .flags = CONF_CAN_NO, .type = CONF_FLAG, AT(member), .help = text }
-#define NUMBER(name, member, low, high, text) \
-	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_INT, AT(member), .min = low, \
-	  .max = high, .syntax = "<number>", .help = text }
-#define SIZE(name, member, low, high, text) \
-	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = conf_parse_size, AT(member), \
-	  .min = low, .max = high, .syntax = "<size>", .help = text }
 #define TEXT(name, member, what, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_STRING, AT(member), \
 	  .syntax = what, .help = text }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/module.h"
-#include "conf/conf.h"
+#include "conf/rows.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "stream/error_capture.h"
@@ -38,17 +38,7 @@ static bool parse_idle_sharing(struct conf_line *l)
 	return true;
 }
 
-#define GLOBAL(name) .words = name, .where = CONF_GLOBAL
 #define AT(member) .slot = &stream_tune_slot, .offset = offsetof(struct stream_tune, member)
-#define SWITCH(name, member, text) \
-	{ GLOBAL(name), .type = CONF_FLAG, AT(member), .help = text }
-#define NUMBER(name, member, low, high, text) \
-	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_INT, AT(member), .min = low, \
-	  .max = high, .syntax = "<number>", .help = text }
-#define SIZE(name, member, low, high, text) \
-	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = conf_parse_size, AT(member), \
-	  .min = low, .max = high, .syntax = "<size>", .help = text }
-#define SOCKET(name, member, text) SIZE(name, member, 0, INT32_MAX / 2, text)
 
 static const struct conf_keyword keywords[] = {
 	SIZE("tune.maxrewrite", engine.maxrewrite, 0, 1 << 24,
