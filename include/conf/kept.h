@@ -46,4 +46,18 @@ bool conf_read_kept(struct config *cfg, const struct conf_source *sources, int c
  */
 void conf_kept_put(const struct conf_kept *k, struct strbuf *out);
 
+/* What the word behind <word> is in any line: the one list for those who hide secrets and for those
+ * who look for them.
+ */
+enum conf_secret {
+	CONF_SECRET_NONE,
+	CONF_SECRET_HASH,       /* to be hidden, but it need not be a secret as it stands: a hash */
+	CONF_SECRET_CLEAR,      /* whoever reads it has it */
+};
+enum conf_secret conf_secret_behind(const char *word);
+/* The name and "(" with which a converter begins that has its key among its arguments; NULL: no
+ * more of them. Behind "_" there may be more of the name.
+ */
+const char *conf_secret_converter(unsigned i);
+
 #endif

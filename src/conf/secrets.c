@@ -95,12 +95,19 @@ static bool is_pattern(const struct conf_kept *k, int i)
 	return false;
 }
 
+enum conf_secret conf_secret_behind(const char *word)
+{
+	static const char *const hashes[] = { "password", "acme-vars" };
+	static const char *const clear[] = {
+		"insecure-password", "dynamic-cookie-key", "anonkey", "cluster-secret", "tcp-md5sig",
+	};
+
+	return IS_ONE_OF(word, clear) ? CONF_SECRET_CLEAR
+	       : IS_ONE_OF(word, hashes) ? CONF_SECRET_HASH : CONF_SECRET_NONE;
+}
+
 static bool is_secret(const struct conf_kept *k, int i)
 {
-	static const char *const holders[] = {
-		"password", "insecure-password", "dynamic-cookie-key", "anonkey", "cluster-secret",
-		"acme-vars", "tcp-md5sig",
-	};
 	static const char *const payloads[] = {
 		"send", "send-lf", "send-binary", "send-binary-lf",
 	};
@@ -108,30 +115,37 @@ static bool is_secret(const struct conf_kept *k, int i)
 
 	if (!i || ends_rule(conf_kept_word(k, i)))
 		return false;
-	return IS_ONE_OF(before, holders) || strncmp(before, "set-proxy-v2-tlv-fmt(", 21) == 0 ||
+	return conf_secret_behind(before) != CONF_SECRET_NONE || strncmp(before, "set-proxy-v2-tlv-fmt(", 21) == 0 ||
 	       (i == 2 && strcmp(conf_kept_word(k, 0), "tcp-check") == 0 &&
 		IS_ONE_OF(before, payloads)) || is_value(k, i) || is_pattern(k, i);
 }
 
 /* --- parts of words --------------------------------------------------------------------------- */
 
-/* The arguments of converters that have a key: from the first comma on, or all of them. */
-static void mark_keys(const char *word, char *mask)
+const char *conf_secret_converter(unsigned i)
 {
-	static const char *const converters[] = {
+	static const char *const names[] = {
 		"hmac(", "jwt_verify(", "aes_gcm_enc(", "aes_gcm_dec(", "aes_cbc_enc(",
 		"aes_cbc_dec(", "jwt_decrypt_",
 	};
 
-	for (size_t c = 0; c < ARRAY_LEN(converters); c++)
-		for (const char *at = word; (at = strstr(at, converters[c])); at++) {
+	return i < ARRAY_LEN(names) ? names[i] : NULL;
+}
+
+/* The arguments of converters that have a key: from the first comma on, or all of them. */
+static void mark_keys(const char *word, char *mask)
+{
+	const char *name;
+
+	for (unsigned c = 0; (name = conf_secret_converter(c)); c++)
+		for (const char *at = word; (at = strstr(at, name)); at++) {
 			const char *from = strchr(at, '(');
 			const char *comma = from ? strchr(from, ',') : NULL;
 			const char *end = from ? strchr(from, ')') : NULL;
 
 			if (!from)
 				break;
-			if (strchr(converters[c], '('))
+			if (strchr(name, '('))
 				from = comma;
 			if (!end)
 				end = word + strlen(word);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/num.h"
+#include "conf/kept.h"
 #include "lint_priv.h"
 
 /* --- TLS ----------------------------------------------------------------------------------- */
@@ -120,15 +121,34 @@ static bool is_variable(const char *word)
 	return strchr(word, '$') || strstr(word, "%[");
 }
 
+/* Does a converter in the word have a key that is written there? Those of asymmetric signatures are
+ * names of files, and variables are filled elsewhere.
+ */
+static bool has_key_in_clear(const char *word)
+{
+	const char *name;
+
+	for (unsigned i = 0; (name = conf_secret_converter(i)); i++) {
+		const char *at = strstr(word, name), *key = at ? strchr(at, ',') : NULL;
+		bool is_jwt = at && strncmp(at, "jwt_verify(", 11) == 0;
+
+		if (!key || (is_jwt && strncmp(at + 11 + (at[11] == '"'), "HS", 2) != 0))
+			continue;
+		if (!is_variable(at) && !strstr(at, "txn.") && !strstr(at, "proc.") &&
+		    !strstr(at, "sess."))
+			return true;
+	}
+	return false;
+}
+
 static void look_at_secret(struct lint *x, const struct source_line *l)
 {
-	int header;
-
-	for (int i = 1; i + 1 < l->count; i++) {
+	for (int i = 0; i + 1 < l->count; i++) {
 		const char *word = l->words[i].text, *value = l->words[i + 1].text;
 
-		if (strcmp(word, "insecure-password") == 0 && !is_variable(value))
-			lint_say(x, LINT_SECRET_IN_CLEAR, l, i, "a password stands in clear");
+		if (conf_secret_behind(word) == CONF_SECRET_CLEAR && !is_variable(value))
+			lint_say(x, LINT_SECRET_IN_CLEAR, l, i, "the secret of '%s' stands in clear",
+				 word);
 		if (strcasecmp(word, "authorization") == 0 && strlen(value) > 8 &&
 		    !is_variable(value) &&
 		    (strncasecmp(value, "Basic ", 6) == 0 || strncasecmp(value, "Bearer ", 7) == 0))
@@ -137,16 +157,9 @@ static void look_at_secret(struct lint *x, const struct source_line *l)
 	if (source_begins(l, "stats auth") && strchr(source_word(l, 2), ':') &&
 	    !is_variable(source_word(l, 2)))
 		lint_say(x, LINT_SECRET_IN_CLEAR, l, 2, "a password stands in clear");
-	for (header = 1; header < l->count; header++) {
-		const char *jwt = strstr(l->words[header].text, "jwt_verify(\"HS");
-
-		if (!jwt)
-			jwt = strstr(l->words[header].text, "jwt_verify(HS");
-		if (jwt && strchr(jwt, ',') && !is_variable(jwt) && !strstr(jwt, "txn.") &&
-		    !strstr(jwt, "proc.") && !strstr(jwt, "sess."))
-			lint_say(x, LINT_SECRET_IN_CLEAR, l, header,
-				 "the key of signatures stands in clear");
-	}
+	for (int i = 1; i < l->count; i++)
+		if (has_key_in_clear(l->words[i].text))
+			lint_say(x, LINT_SECRET_IN_CLEAR, l, i, "a key stands in clear");
 }
 
 /* --- doors --------------------------------------------------------------------------------- */
