@@ -17,6 +17,7 @@ import threading
 
 import lib
 import lib_failing
+import lib_inside
 import lib_quic
 
 CONF = """	nbthread 1
@@ -34,37 +35,7 @@ defaults
 	retries 3
 	http-reuse never
 	default-server pool-max-conn 0
-backend plain
-	option forwardfor
-	http-request deny if {{ path /deny }}
-	http-request tarpit if {{ path /tarpit }}
-	http-request return status 204 if {{ path /none }}
-	http-request set-header x-rule "%[be_name]"
-	http-response set-header x-after yes
-	server s 127.0.0.1:{server}
-backend proxied
-	server s 127.0.0.1:{server} send-proxy-v2
-backend narrow
-	server s 127.0.0.1:{server} maxconn 1
-backend refused
-	option redispatch
-	retries 1
-	server s 127.0.0.1:{closed}
-backend empty
-backend moved
-	balance first
-	option redispatch 1
-	retries 2
-	server gone 127.0.0.1:{closed}
-	server s 127.0.0.1:{server}
-frontend origin
-	bind 127.0.0.1:{tls} ssl crt {crt} alpn h2,http/1.1
-	http-request return status 200 content-type text/plain lf-string "%HV %[ssl_fc,iif(tls,clear)]"
-backend secure
-	server s 127.0.0.1:{tls} ssl verify none alpn http/1.1
-backend h2
-	server s 127.0.0.1:{tls} ssl verify none alpn h2
-frontend fe
+""" + lib_inside.BACKENDS + """frontend fe
 	bind 127.0.0.1:{fe}
 	bind 127.0.0.1:{fetls} ssl crt {crt}
 	stick-table type ip size 100 expire 1h store http_req_rate(10s),gpc0
@@ -94,8 +65,7 @@ listen tcp
 	tcp-request content accept if {{ req.len gt 5 }}
 	server s 127.0.0.1:{server}
 """
-INSIDE = ("plain /", "plain /post some-body", "plain /none", "plain /deny", "plain /tarpit", "proxied /", "secure /", "h2 /",
-          "moved /", "refused /", "empty /", "plain /big")
+INSIDE = lib_inside.KINDS + ("plain /tarpit",)
 SAMPLE = 5
 
 
@@ -249,7 +219,7 @@ def leaves(tap, world, failing, words, begun, early, args):
 
 
 def run(tap, args, failing, ports, peer):
-    with lib.Proxy(args.program, CONF.format(**ports), args=("-dMno-cache",), env=failing.environment()) as proxy:
+    with lib.Proxy(args.program, CONF.format(header="send-proxy-v2", **ports), args=("-dMno-cache",), env=failing.environment()) as proxy:
         world = World(proxy, peer, ports)
         for name, exchange in exchanges(world).items():
             if args.only in name and proxy.alive():

@@ -120,16 +120,7 @@ def client(port, rng, path, whole):
             s.sendall(data)
             return lib.Reader(s).response()[0] == 200
         s.sendall(data[:rng.choice((len(data), len(data), rng.randrange(len(data)), rng.randrange(min(len(data), 300))))])
-        if rng.random() < 0.5:
-            time.sleep(rng.choice((0, 0.001, 0.005, 0.02)))
-        if rng.random() < 0.2:
-            s.settimeout(0.02)
-            try:
-                s.recv(rng.choice((1, 100, 10000)))
-            except TimeoutError:
-                pass
-        if rng.random() < 0.5:
-            lib.reset(s)
+        lib.leave(s, rng)
     return True
 
 

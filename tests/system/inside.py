@@ -13,6 +13,7 @@ import tempfile
 import threading
 
 import lib
+import lib_inside
 import lib_quic
 
 CONF = """	nbthread 2{more}
@@ -27,39 +28,7 @@ defaults
 	timeout queue 20s
 	timeout tarpit 20s
 	retries 3
-backend plain
-	option forwardfor
-	http-request deny if {{ path /deny }}
-	http-request tarpit if {{ path /tarpit }}
-	http-request return status 204 if {{ path /none }}
-	http-request set-header x-rule "%[be_name]"
-	http-response set-header x-after yes
-	server s 127.0.0.1:{server}
-backend proxied
-	server s 127.0.0.1:{server} send-proxy
-backend narrow
-	server s 127.0.0.1:{server} maxconn 1
-backend refused
-	option redispatch
-	server s 127.0.0.1:{closed}
-backend empty
-backend moved
-	balance first
-	option redispatch 1
-	retries 2
-	server gone 127.0.0.1:{closed}
-	server s 127.0.0.1:{server}
-frontend origin
-	bind 127.0.0.1:{tls} ssl crt {crt} alpn h2,http/1.1
-	http-request return status 200 content-type text/plain lf-string "%HV %[ssl_fc,iif(tls,clear)]"
-backend secure
-	server s 127.0.0.1:{tls} ssl verify none alpn http/1.1
-backend h2
-	server s 127.0.0.1:{tls} ssl verify none alpn h2
-"""
-# what the program asks for while its allocations fail
-KINDS = ("plain /", "plain /post some-body", "plain /none", "plain /deny", "proxied /", "secure /", "h2 /", "moved /",
-         "refused /", "empty /", "plain /big")
+""" + lib_inside.BACKENDS
 
 
 class Peer:
@@ -136,7 +105,7 @@ def failing(tap, program, conf):
     with lib.Proxy(program, conf, args=("-dMfail",)) as proxy:
         whole, cut, rounds = 0, 0, 40
         for n in range(rounds):
-            for words in KINDS:
+            for words in lib_inside.KINDS:
                 if n % 4 == 3:
                     s = answered(give_up, proxy, words)
                     if s:
@@ -208,7 +177,7 @@ def main():
         ports = {"log": log.port, "server": server.port, "closed": closed, "tls": tls,
                  "crt": os.path.join(folder, "crt.pem")}
         tap.ok(lib_quic.certificate(ports["crt"]), "a certificate")
-        with lib.Proxy(args.program, CONF.format(more="", **ports)) as proxy:
+        with lib.Proxy(args.program, CONF.format(more="", header="send-proxy", **ports)) as proxy:
             tap.attempt("answers", answers, tap, proxy, log)
             tap.attempt("elsewhere", elsewhere, tap, proxy, log)
             tap.attempt("leaves", leaves, tap, proxy, peer)
@@ -216,7 +185,7 @@ def main():
             lib.until(lambda: streams(proxy))
             s.close()
             tap.eq(proxy.stop(signal.SIGUSR1), 0, "it stops")
-        tap.attempt("failing", failing, tap, args.program, CONF.format(more="\n\ttune.fail-alloc 10", **ports))
+        tap.attempt("failing", failing, tap, args.program, CONF.format(more="\n\ttune.fail-alloc 10", header="send-proxy", **ports))
     peer.hold.set()
     server.close()
     tap.done()

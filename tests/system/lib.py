@@ -547,6 +547,21 @@ def until(test, timeout=PATIENCE):
         time.sleep(0.02)
 
 
+def leave(s, rng, pauses=(0, 0.001, 0.005, 0.02)):
+    """What a client does that has asked and does not stay: it waits or not, reads a little or not; its socket is then to be closed,
+    which resets it or not. <rng>: a random.Random."""
+    if rng.random() < 0.5:
+        time.sleep(rng.choice(pauses))
+    if rng.random() < 0.3:
+        s.settimeout(0.02)
+        try:
+            s.recv(rng.choice((1, 100, 10000)))
+        except TimeoutError:
+            pass
+    if rng.random() < 0.5:
+        reset(s)
+
+
 def is_refused(port):
     """Are connections refused now?"""
     try:

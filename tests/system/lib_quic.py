@@ -87,6 +87,31 @@ def origin(sock):
             sock.sendall(text)
 
 
+def ask(port, method="GET", path="/", body=None, fields=(), chunked=False):
+    """A request of HTTP/1.1 to a frontend in the clear, and its answer."""
+    with lib.connect(port, 3 * lib.PATIENCE) as s:
+        head = "%s %s HTTP/1.1\r\nhost: www.test\r\n%s" % (method, path, "".join("%s: %s\r\n" % f for f in fields))
+        if body is not None and chunked:
+            s.sendall((head + "transfer-encoding: chunked\r\n\r\n").encode())
+            for i in range(0, len(body), 7000):
+                s.sendall(b"%x\r\n%s\r\n" % (len(body[i:i + 7000]), body[i:i + 7000]))
+            s.sendall(b"0\r\n\r\n")
+        else:
+            if body is not None:
+                head += "content-length: %d\r\n" % len(body)
+            s.sendall((head + "\r\n").encode() + (body or b""))
+        return lib.Reader(s).response(method)
+
+
+def digest(body):
+    """What origin() says of a body that it got."""
+    return b"%d %s" % (len(body), hashlib.md5(body).hexdigest().encode())
+
+
+def is_whole(answer, n):
+    return bool(answer) and answer[0] == 200 and answer[2] == body_of(n)
+
+
 class Relay:
     """Datagrams of any client of 127.0.0.1 go to <to> and back; some are lost, sent twice, or late."""
 

@@ -104,16 +104,7 @@ def client(port, rng, whole):
         s.sendall((head + "\r\n").encode() + (b"x" * rng.choice((0, 500)) if path == "/reads" and not whole else b"x" * 1000 if path == "/reads" else b""))
         if whole:
             return lib.Reader(s).response() is not None
-        if rng.random() < 0.5:
-            threading.Event().wait(rng.choice((0, 0.001, 0.005, 0.03, 0.06)))
-        if rng.random() < 0.3:
-            s.settimeout(0.02)
-            try:
-                s.recv(rng.choice((1, 100, 10000)))
-            except TimeoutError:
-                pass
-        if rng.random() < 0.5:
-            lib.reset(s)
+        lib.leave(s, rng, (0, 0.001, 0.005, 0.03, 0.06))
         return True
     finally:
         s.close()

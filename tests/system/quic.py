@@ -66,29 +66,6 @@ backend h3
 MEGABYTE = 1 << 20
 
 
-def ask(port, method="GET", path="/", body=None, fields=(), chunked=False):
-    with lib.connect(port, 3 * lib.PATIENCE) as s:
-        head = "%s %s HTTP/1.1\r\nhost: localhost\r\n%s" % (method, path, "".join("%s: %s\r\n" % f for f in fields))
-        if body is not None and chunked:
-            s.sendall((head + "transfer-encoding: chunked\r\n\r\n").encode())
-            for i in range(0, len(body), 7000):
-                s.sendall(b"%x\r\n%s\r\n" % (len(body[i:i + 7000]), body[i:i + 7000]))
-            s.sendall(b"0\r\n\r\n")
-        else:
-            if body is not None:
-                head += "content-length: %d\r\n" % len(body)
-            s.sendall((head + "\r\n").encode() + (body or b""))
-        return lib.Reader(s).response(method)
-
-
-def digest(body):
-    return b"%d %s" % (len(body), hashlib.md5(body).hexdigest().encode())
-
-
-def is_whole(answer, n):
-    return bool(answer) and answer[0] == 200 and answer[2] == lib_quic.body_of(n)
-
-
 class Bed:
     """The program with an origin behind it."""
 
@@ -96,7 +73,7 @@ class Bed:
         self.origin = lib.Server(lib_quic.origin)
         self.port = lib.ports(1)[0]
         self.conf = CONF.format(port=self.port, crt=crt, origin=self.origin.port, options=options, tune=tune, keep=keep,
-                           request=request)
+                                request=request)
         self.proxy = lib.Proxy(args.program, self.conf)
 
     def __enter__(self):
@@ -129,43 +106,43 @@ def by_reference(tap, args, crt):
 
 
 def shapes(tap, port):
-    status, fields, body = ask(port, path="/100")
+    status, fields, body = lib_quic.ask(port, path="/100")
     tap.eq((status, body), (200, lib_quic.body_of(100)), "reference: GET")
     tap.eq([fields.get("x-" + n) for n in ("version", "tls", "sni", "quic")], ["3.0", "TLSv1.3", "localhost", "1"],
            "what fetches say of the connection")
-    tap.eq(ask(port, path="/none")[0], 204, "reference: 204")
-    tap.eq(ask(port, path="/denied")[0], 403, "reference: a request that is denied")
-    tap.ok(is_whole(ask(port, path="/chunked/30000"), 30000), "reference: an answer without a length")
+    tap.eq(lib_quic.ask(port, path="/none")[0], 204, "reference: 204")
+    tap.eq(lib_quic.ask(port, path="/denied")[0], 403, "reference: a request that is denied")
+    tap.ok(lib_quic.is_whole(lib_quic.ask(port, path="/chunked/30000"), 30000), "reference: an answer without a length")
     for n in 0, 1, 1000, 100000:
         body = lib_quic.body_of(n)
-        tap.eq(ask(port, "POST", "/", body)[2], digest(body), "reference: POST of %d bytes" % n)
-        tap.eq(ask(port, "POST", "/", body, chunked=True)[2], digest(body), "reference: POST of %d bytes in chunks" % n)
+        tap.eq(lib_quic.ask(port, "POST", "/", body)[2], lib_quic.digest(body), "reference: POST of %d bytes" % n)
+        tap.eq(lib_quic.ask(port, "POST", "/", body, chunked=True)[2], lib_quic.digest(body), "reference: POST of %d bytes in chunks" % n)
     large = [("x-large-%d" % i, "v" * 900) for i in range(12)]
-    tap.eq(ask(port, path="/1", fields=large)[0], 200, "reference: a head of 11 kB")
+    tap.eq(lib_quic.ask(port, path="/1", fields=large)[0], 200, "reference: a head of 11 kB")
     body = os.urandom(10 * MEGABYTE)
-    tap.eq(ask(port, "POST", "/", body)[2], digest(body), "reference: 10 MB up")
-    tap.ok(is_whole(ask(port, path="/10000000"), 10000000), "reference: 10 MB down")
+    tap.eq(lib_quic.ask(port, "POST", "/", body)[2], lib_quic.digest(body), "reference: 10 MB up")
+    tap.ok(lib_quic.is_whole(lib_quic.ask(port, path="/10000000"), 10000000), "reference: 10 MB down")
 
 
 def many(tap, port):
     sizes = [(i * 7919) % 200000 for i in range(300)]
     with concurrent.futures.ThreadPoolExecutor(100) as pool:
-        got = list(pool.map(lambda n: ask(port, path="/%d" % n), sizes))
-        good = sum(is_whole(a, n) for a, n in zip(got, sizes))
+        got = list(pool.map(lambda n: lib_quic.ask(port, path="/%d" % n), sizes))
+        good = sum(lib_quic.is_whole(a, n) for a, n in zip(got, sizes))
         tap.eq(good, len(sizes), "reference: 300 downloads, 100 at once")
         bodies = [lib_quic.body_of(n) for n in sizes]
-        got = list(pool.map(lambda b: ask(port, "POST", "/", b), bodies))
-        wrong = [(len(b), g) for g, b in zip(got, bodies) if g[2] != digest(b)]
+        got = list(pool.map(lambda b: lib_quic.ask(port, "POST", "/", b), bodies))
+        wrong = [(len(b), g) for g, b in zip(got, bodies) if g[2] != lib_quic.digest(b)]
         tap.eq(wrong, [], "reference: 300 uploads, 100 at once")
 
 
 def lossy(tap, port, relay):
     body = os.urandom(2 * MEGABYTE)
-    tap.eq(ask(port, "POST", "/", body)[2], digest(body), "lossy network: 2 MB up")
-    tap.ok(is_whole(ask(port, path="/2000000"), 2000000), "lossy network: 2 MB down")
+    tap.eq(lib_quic.ask(port, "POST", "/", body)[2], lib_quic.digest(body), "lossy network: 2 MB up")
+    tap.ok(lib_quic.is_whole(lib_quic.ask(port, path="/2000000"), 2000000), "lossy network: 2 MB down")
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
-        got = list(pool.map(lambda n: ask(port, path="/%d" % n), [20000] * 60))
-    tap.eq(sum(is_whole(a, 20000) for a in got), 60, "lossy network: 60 downloads, 20 at once")
+        got = list(pool.map(lambda n: lib_quic.ask(port, path="/%d" % n), [20000] * 60))
+    tap.eq(sum(lib_quic.is_whole(a, 20000) for a in got), 60, "lossy network: 60 downloads, 20 at once")
     tap.ok(relay.lost, "lossy network: some of %d datagrams were lost" % relay.passed)
 
 
@@ -183,13 +160,13 @@ async def talk(tap, bed):
                (True, {b"x-sum": hashlib.md5(body).hexdigest().encode()}), "aioquic: trailers of an answer")
         up = os.urandom(300000)
         _, _, body, _ = await c.request("POST", "/", up, trailers=[(b"x-tail", b"1")])
-        tap.eq(body, digest(up), "aioquic: a body with trailers")
+        tap.eq(body, lib_quic.digest(up), "aioquic: a body with trailers")
         _, _, body, _ = await c.request("POST", "/", up, extra=[(b"content-length", b"300000")])
-        tap.eq(body, digest(up), "aioquic: a body with a length")
+        tap.eq(body, lib_quic.digest(up), "aioquic: a body with a length")
         got = await asyncio.gather(*(c.request("GET", "/%d" % (i * 301)) for i in range(100)))
         tap.eq(sum(g[2] == lib_quic.body_of(i * 301) for i, g in enumerate(got)), 100, "aioquic: 100 requests at once")
         got = await asyncio.gather(*(c.request("POST", "/", up[:i * 1000]) for i in range(100)))
-        tap.eq(sum(g[2] == digest(up[:i * 1000]) for i, g in enumerate(got)), 100, "aioquic: 100 uploads at once")
+        tap.eq(sum(g[2] == lib_quic.digest(up[:i * 1000]) for i, g in enumerate(got)), 100, "aioquic: 100 uploads at once")
         for i in range(4):
             c._quic.request_key_update()
             _, _, body, _ = await c.request("GET", "/100000")
@@ -303,7 +280,7 @@ async def reloads(tap, bed):
         tap.ok("Success=1" in bed.proxy.ctl("reload"), "reload: the configuration is taken")
         c.h3.send_data(stream, b"b" * 1000, True)
         c.transmit()
-        tap.eq((await c.answer(stream))[2], digest(b"a" * 1000 + b"b" * 1000), "reload: a connection goes on")
+        tap.eq((await c.answer(stream))[2], lib_quic.digest(b"a" * 1000 + b"b" * 1000), "reload: a connection goes on")
         for i in range(10):
             async with lib_quic.client(bed.port) as other:
                 status = (await other.request("GET", "/100"))[0]
@@ -379,7 +356,7 @@ async def own_sockets(tap, args, crt):
                 got = [await c.request("POST", "/", b"x" * 100000) for c in clients]
                 text = await loop.run_in_executor(None, bed.proxy.ctl, "show quic full")
                 fds = re.findall(r"fd=(-?\d+)", text)
-                tap.eq(([g[2] for g in got], len(set(fds)) == 4), ([digest(b"x" * 100000)] * 4, own),
+                tap.eq(([g[2] for g in got], len(set(fds)) == 4), ([lib_quic.digest(b"x" * 100000)] * 4, own),
                        "sockets of connections: %s %s" % (options, tune))
             # (what the old connection says yet goes to the same socket)
             port = lib.ports(1)[0]
@@ -408,7 +385,7 @@ async def taken_over(tap, args, crt):
                     more = b"b" * 300000
                     c.h3.send_data(stream, more, True)
                     c.transmit()
-                    tap.eq((await c.answer(stream))[2], digest(b"a" * 1000 + more), "taken over: the old one ends what it has begun")
+                    tap.eq((await c.answer(stream))[2], lib_quic.digest(b"a" * 1000 + more), "taken over: the old one ends what it has begun")
                     old = bed.proxy.process
                     tap.eq(await loop.run_in_executor(None, old.wait, 3 * lib.PATIENCE), 0, "taken over: then it ends")
                     tap.eq((await d.request("GET", "/30000"))[2], lib_quic.body_of(30000), "taken over: the new one goes on")
@@ -432,7 +409,7 @@ async def moves_about(tap, args, crt, tune):
                 relay.move()
                 up = os.urandom(200000)
                 got = await c.request("POST", "/", up)
-                tap.eq((got[2], (await c.answer(down))[2] == lib_quic.body_of(1000000)), (digest(up), True),
+                tap.eq((got[2], (await c.answer(down))[2] == lib_quic.body_of(1000000)), (lib_quic.digest(up), True),
                        "a client whose port changes, time %d %s" % (i + 1, tune))
         relay.close()
 
@@ -458,7 +435,7 @@ async def retries(tap, args, crt):
         async with lib_quic.client(bed.port) as c:
             up = os.urandom(100000)
             got = await asyncio.gather(*(c.request("POST", "/", up) for _ in range(20)))
-            tap.eq(sum(g[2] == digest(up) for g in got), 20, "20 uploads, 5 at once, through small windows")
+            tap.eq(sum(g[2] == lib_quic.digest(up) for g in got), 20, "20 uploads, 5 at once, through small windows")
 
 
 V1, V2 = 1, 0x6b3343cf
@@ -476,8 +453,8 @@ async def versions(tap, args, crt):
                     got = await c.request("POST", "/", up), await c.request("GET", "/300000")
                     c._quic.request_key_update()
                     more = await c.request("GET", "/300000")
-                    tap.eq((c._quic._version, got[0][2], is_whole(got[1], 300000), is_whole(more, 300000)),
-                           (listed[0], digest(up), True, True), what)
+                    tap.eq((c._quic._version, got[0][2], lib_quic.is_whole(got[1], 300000), lib_quic.is_whole(more, 300000)),
+                           (listed[0], lib_quic.digest(up), True, True), what)
                     if not options:
                         loop = asyncio.get_event_loop()
                         text = (await loop.run_in_executor(None, bed.proxy.ctl, "show quic full"))
@@ -590,7 +567,7 @@ async def soft_stop(tap, args, crt):
             await asyncio.sleep(0.3)
             c.h3.send_data(stream, b"b" * 1000, True)
             c.transmit()
-            tap.eq((await c.answer(stream))[2], digest(b"a" * 1000 + b"b" * 1000), "soft stop: what is on its way is served")
+            tap.eq((await c.answer(stream))[2], lib_quic.digest(b"a" * 1000 + b"b" * 1000), "soft stop: what is on its way is served")
             stopped = await asyncio.get_event_loop().run_in_executor(None, bed.proxy.process.wait, 3 * lib.PATIENCE)
             tap.eq(stopped, 0, "soft stop: then the process ends")
 
