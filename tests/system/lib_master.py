@@ -15,7 +15,7 @@ CONF = """global
 {glob}defaults
 	mode http
 	timeout connect 5s
-	timeout client 5s
+	timeout client {client}
 	timeout server 5s
 frontend fe
 	bind 127.0.0.1:{port}
@@ -28,14 +28,14 @@ REPLY = """	http-request return status 200 content-type text/plain string "{vers
 
 class Master:
     def __init__(self, args, options=("-W",), glob="", sock=True, env=None, wait=True, preexec=None,
-                 cwd=None, more="", reply=True):
-        """<more>: what follows the frontend; without <reply> that has no answer of its own."""
+                 cwd=None, more="", reply=True, client="5s"):
+        """<more>: what follows the frontend; without <reply> that has no answer of its own. <client>: its clients' timeout."""
         self.program = args.program
         self.dir = tempfile.mkdtemp(prefix="hapm.")
         self.conf_path = self.dir + "/test.cfg"
         self.path = self.dir + "/master.sock"
         self.port = lib.ports(1)[0]
-        self.glob, self.reply = glob, reply
+        self.glob, self.reply, self.client = glob, reply, client
         self.write("v1", more)
         self.log_path = self.dir + "/output"
         command = [args.program] + list(options) + ["-f", self.conf_path]
@@ -49,7 +49,7 @@ class Master:
 
     def write(self, version, more=""):
         with open(self.conf_path + ".new", "w") as f:
-            f.write(CONF.format(dir=self.dir, port=self.port, more=more, glob=self.glob,
+            f.write(CONF.format(dir=self.dir, port=self.port, more=more, glob=self.glob, client=self.client,
                                 reply=REPLY.format(version=version) if self.reply else ""))
         os.rename(self.conf_path + ".new", self.conf_path)
 

@@ -156,7 +156,8 @@ def test_no_descriptors(tap, args):
     if lib.is_reference(args.program):
         tap.skip("40 descriptors", "the reference does not start with them")
         return
-    with Master(args, glob="\tmaxconn 5\n", preexec=forty_descriptors) as m:
+    # (its clients stay longer than all reloads take)
+    with Master(args, glob="\tmaxconn 5\n", preexec=forty_descriptors, client="600s") as m:
         before = settled(m.process.pid)
         tap.ok(all([reload_with(m, "SIGUSR2", "v%d" % i) for i in range(40)]), "40 reloads with 40 descriptors", m.output()[-900:])
         tap.eq(settled(m.process.pid), before, "of which the master uses as many as at first")

@@ -4,6 +4,8 @@
 and modes. The reply is one letter a place: + accepted, w with a warning, - refused. Of the reference, a row may say other
 letters, and of which row of differences.txt they are.
 
+A program that is made with SAN=... starts ten times slower: it is asked about one row in eight, all with --all.
+
 --learn writes the table anew with what the program says; it is to be run with HAProxy. --only TEXT: rows that have it."""
 # differs: conf-default-server
 # differs: conf-early
@@ -20,6 +22,7 @@ import os
 import re
 import subprocess
 import tempfile
+import zlib
 
 import lib
 
@@ -144,8 +147,11 @@ def differences(line, got, want, told):
 
 
 def main():
-    args = lib.arguments(__doc__, ("learn", False, "write the table"), ("only", "", "some rows"))
+    args = lib.arguments(__doc__, ("learn", False, "write the table"), ("only", "", "some rows"),
+                         ("all", False, "all rows, of a program with SAN=..., too"))
     tap, rows = lib.Tap(), list(table())
+    if lib.is_sanitized(args.program) and not (args.all or args.only or args.learn):
+        rows = [row for row in rows if zlib.crc32(row[0].encode()) % 8 == 0]
     reference = lib.is_reference(args.program)
     with tempfile.TemporaryDirectory() as folder:
         files(folder)
