@@ -5,6 +5,7 @@
 With --pebble PROGRAM (or $PEBBLE) that authority, of github.com/letsencrypt/pebble, is asked too, over TLS:
     go install github.com/letsencrypt/pebble/v2/cmd/pebble@latest
 """
+import email.utils
 import ipaddress
 import json
 import os
@@ -15,6 +16,7 @@ import ssl
 import subprocess
 import tempfile
 import threading
+import time
 
 import lib
 import lib_acme
@@ -273,14 +275,51 @@ def faulty(tap, args):
             tap.ok(not sc.proxy.ctl("show map virt@acme").strip(), "fault %s: no token is left" % fault)
 
 
-def write_site(path):
+def scheduled_minutes(sc):
+    """In how many minutes the next try is, as `acme status` says."""
+    d, h, m = re.search(r"(\d+)d (\d+)h(\d+)m\d+s$", sc.proxy.ctl("acme status").strip().split("\n")[1]).groups()
+    return int(d) * 1440 + int(h) * 60 + int(m)
+
+
+def patient(tap, args):
+    """The authority says when it wants to be asked again; a certificate that is over when it comes is no reason to hurry."""
+    day = email.utils.formatdate(time.time() + 5 * 3600, usegmt=True)
+    for fault, retry, least, most, text in (("later-order", "7200", 100, 120, "the order is refused: 429"),
+                                            ("later-order", day, 270, 300, "the order is refused: 429"),
+                                            ("later-order", "999999999", 1400, 1440, "the order is refused: 429"),
+                                            ("later-order", "soon", 0, 1, "the order is refused: 429"),
+                                            ("slow", "3600", 50, 60, "the authority wants to be asked again in 3600s only"),
+                                            ("later-finalize", "0", 0, 1, "the order fails: 429")):
+        with Scene(args, faults=(fault,), retry=retry) as sc:
+            sc.start()
+            tap.ok(sc.syslog.find("cannot get a certificate: " + text), "%s, Retry-After: %s: it is told of" % (fault, retry), sc.ca.log)
+            lib.until(lambda: "\tScheduled\t" in sc.proxy.ctl("acme status"))
+            minutes = scheduled_minutes(sc)
+            tap.ok(least <= minutes <= most, "%s, Retry-After: %s: the next try" % (fault, retry), minutes)
+    with Scene(args, days=0) as sc:
+        sc.start()
+        tap.ok(sc.issued(), "a certificate whose time is over when it comes", sc.ca.log)
+        lib.until(lambda: "\tScheduled\t" in sc.proxy.ctl("acme status"))
+        tap.ok(50 <= scheduled_minutes(sc) <= 60, "the next one is asked for in an hour", sc.proxy.ctl("acme status"))
+        tap.eq(len(sc.ca.orders), 1, "one order")
+    with Scene(args, days=30) as sc:
+        sc.start()
+        tap.ok(sc.issued(), "a certificate for a month")
+        write_site(sc.dir + "/later", days=99)
+        with open(sc.dir + "/later.crt") as crt, open(sc.dir + "/later.key") as key, open(sc.dir + "/site.pem", "w") as out:
+            out.write(crt.read() + key.read())
+        sc.proxy.ctl("reload")
+        tap.ok(lib.until(lambda: issuer(sc.p[1]) == "CN=pebble"), "a later one in the file takes its place at a reload", issuer(sc.p[1]))
+
+
+def write_site(path, days=1):
     """A certificate for 127.0.0.1 and its key: <path>.crt, <path>.key."""
     x509, ser = lib_acme.x509, lib_acme.serialization
     key = lib_acme.ec.generate_private_key(lib_acme.ec.SECP256R1())
     now, day = lib_acme.datetime.datetime.now(lib_acme.datetime.timezone.utc), lib_acme.datetime.timedelta(1)
     name = x509.Name([x509.NameAttribute(lib_acme.NameOID.COMMON_NAME, "pebble")])
     cert = (x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(3)
-            .not_valid_before(now - day).not_valid_after(now + day)
+            .not_valid_before(now - day).not_valid_after(now + days * day)
             .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
             .sign(key, lib_acme.hashes.SHA256()))
     with open(path + ".crt", "wb") as f:
@@ -333,7 +372,7 @@ def main():
                for part in (dns_by_command, dns_by_resolvers, dns_persists)]
     for t in waiting:
         t.start()
-    tap.run((first, kinds, bound, reused, files, faulty, with_pebble), args)
+    tap.run((first, kinds, bound, reused, files, faulty, patient, with_pebble), args)
     for t in waiting:
         t.join()
     tap.done()

@@ -66,11 +66,11 @@ def verify(jwk, alg, text, signature):
 
 
 class Authority:
-    """<challenge_port>: where names are asked for their tokens. <faults>: set of words, see where they are used.
+    """<challenge_port>: where names are asked for their tokens. <faults>: set of words, see where they are used. <retry>: Retry-After of those that ask for patience.
     <records>: called with a name, it gives the texts of its TXT records, for the challenges dns-01 and dns-persist-01."""
 
-    def __init__(self, challenge_port, days=90, faults=(), eab=None, records=lambda name: []):
-        self.records = records
+    def __init__(self, challenge_port, days=90, faults=(), eab=None, records=lambda name: [], retry="7200"):
+        self.records, self.retry = records, retry
         self.challenge_port, self.days, self.faults, self.eab = challenge_port, days, set(faults), eab
         self.accounts, self.orders, self.nonces, self.log = {}, [], set(), []
         self.counts = {}
@@ -152,6 +152,9 @@ class Authority:
         path = h.path.strip("/").split("/")
         if path[0] in self.faults: # "order", ...: this question is refused
             raise Refused(403, "unauthorized", "no \"%s\"\x01 today" % path[0])
+        if "later-" + path[0] in self.faults:
+            headers["Retry-After"] = self.retry
+            raise Refused(429, "rateLimited", "too many")
         if "garbage-" + path[0] in self.faults:
             return 200, b"<html>" + b"\"\\" * 500
         if "huge-" + path[0] in self.faults:
@@ -213,7 +216,9 @@ class Authority:
         headers["Location"] = "%s/order/%d" % (self.base, number)
         status = "pending" if len(o["valid"]) < len(o["names"]) else "ready"
         if o["certificate"]:
-            status = "processing" if o["polls"] < 1 else "valid"
+            status = "processing" if o["polls"] < 1 or "slow" in self.faults else "valid"
+            if "slow" in self.faults:
+                headers["Retry-After"] = self.retry
         out = {"status": status, "finalize": "%s/finalize/%d" % (self.base, number),
                "authorizations": ["%s/authz/%d/%d" % (self.base, number, i) for i in range(len(o["names"]))]}
         if "no-url" in self.faults:

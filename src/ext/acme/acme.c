@@ -29,6 +29,7 @@
 #define LOOK_S (12 * 3600)   /* between looks at all certificates */
 #define RETRY_S 60           /* after the first failure; twice as long after each further one */
 #define RETRY_MAX_S (6 * 3600)
+#define REST_S 3600          /* between two certificates of one name, however short they last */
 
 /* What a configuration says. */
 struct acme_conf {
@@ -139,6 +140,8 @@ static void schedule_one(void *ctx, const struct tls_acme_cert *c)
 	if (j && j->state != ACME_RUNNING && !j->failures) {
 		j->due_s = conf->is_off ? 0
 			: c->acme->is_temporary && !j->issued_crt ? 1 : due_of(c);
+		if (j->due_s && j->due_s < j->rest_s)
+			j->due_s = j->rest_s;
 		j->state = conf->is_off ? ACME_STOPPED : ACME_SCHEDULED;
 	}
 	pthread_mutex_unlock(&lock);
@@ -151,11 +154,14 @@ static void search_one(void *ctx, const struct tls_acme_cert *c)
 {
 	struct tls_acme_cert *found = ctx;
 
-	if (strcmp(c->name, found->name) == 0)
-		found->acme = c->acme;
+	if (strcmp(c->name, found->name) != 0)
+		return;
+	found->acme = c->acme;
+	found->not_before_s = c->not_before_s;
+	found->not_after_s = c->not_after_s;
 }
 
-static void finished(const char *crt, const char *key, const char *why);
+static void finished(const char *crt, const char *key, const char *why, int64_t pause_s);
 
 /* False: there is no such certificate, or it cannot be begun. */
 static bool job_begin(struct acme_job *j)
@@ -183,14 +189,17 @@ static bool job_begin(struct acme_job *j)
 	return good;
 }
 
-static void job_failed(struct acme_job *j, const char *why)
+static void job_failed(struct acme_job *j, const char *why, int64_t pause_s)
 {
 	uint64_t pause = (uint64_t)RETRY_S << (j->failures < 10 ? j->failures : 10);
 
+	if (pause > RETRY_MAX_S)
+		pause = RETRY_MAX_S;
+	if (pause < (uint64_t)pause_s)
+		pause = (uint64_t)pause_s;
 	pthread_mutex_lock(&lock);
 	j->failures++;
-	j->due_s = acme_of(proxies_current())->is_off ? 0
-		: now_s() + (pause < RETRY_MAX_S ? pause : RETRY_MAX_S);
+	j->due_s = acme_of(proxies_current())->is_off ? 0 : now_s() + pause;
 	j->state = j->due_s ? ACME_SCHEDULED : ACME_STOPPED;
 	pthread_mutex_unlock(&lock);
 	say(LOG_LVL_ERR, j->name, "cannot get a certificate: ", why);
@@ -218,7 +227,14 @@ static void tell_newcert(const char *name)
 
 static void look(void);
 
-static void finished(const char *crt, const char *key, const char *why)
+static void key_free(char *key)
+{
+	if (key)
+		OPENSSL_cleanse(key, strlen(key));
+	free(key);
+}
+
+static void finished(const char *crt, const char *key, const char *why, int64_t pause_s)
 {
 	struct acme_job *j = running;
 	char *old_crt = j->issued_crt, *old_key = j->issued_key;
@@ -233,23 +249,24 @@ static void finished(const char *crt, const char *key, const char *why)
 		       put_in_force(proxies_current(), j, text, sizeof(text));
 		if (!good) {
 			free(j->issued_crt);
-			free(j->issued_key);
+			key_free(j->issued_key);
 			j->issued_crt = old_crt;
 			j->issued_key = old_key;
 		} else {
 			free(old_crt);
-			free(old_key);
+			key_free(old_key);
 		}
 	}
 	if (good) {
 		pthread_mutex_lock(&lock);
 		j->failures = 0;
 		j->state = ACME_STOPPED;
+		j->rest_s = now_s() + REST_S;
 		pthread_mutex_unlock(&lock);
 		say(LOG_LVL_NOTICE, j->name, "Successful update of the certificate.", "");
 		tell_newcert(j->name);
 	} else {
-		job_failed(j, crt ? text : why);
+		job_failed(j, crt ? text : why, pause_s);
 	}
 	look();
 }
@@ -289,7 +306,7 @@ static void look(void)
 		say(LOG_LVL_NOTICE, first->name, "Starting update of the certificate.", "");
 	if (first && !job_begin(first)) {
 		running = NULL;
-		job_failed(first, "it has no section acme any more, or there is no memory");
+		job_failed(first, "it has no section acme any more, or there is no memory", 0);
 	}
 	timer_set(&timer, clock_now_ms() + (next - now) * 1000);
 }
@@ -730,15 +747,30 @@ static bool acme_start(struct config *cfg, struct diag_list *diags)
 	return good && work;
 }
 
-/* What was issued is not in the files that the next generation has read. */
+/* Is the file that <next> has read a certificate that lasts longer than the one in use? */
+static bool file_is_newer(struct config *next, struct config *prev, const char *name)
+{
+	struct tls_acme_cert read = { .name = name }, used = { .name = name };
+
+	tls_acme_each(next, search_one, &read);
+	tls_acme_each(prev, search_one, &used);
+	return read.acme && !read.acme->is_temporary && read.not_after_s > used.not_after_s;
+}
+
+/* What was issued is not in the files that the next generation has read, unless somebody has written
+ * it there, or a later one.
+ */
 static void acme_adopt(struct config *next, struct config *prev)
 {
 	struct acme_job *j;
 	char why[512];
 
-	list_for_each(j, &jobs, link)
-		if (j->issued_crt && !put_in_force(next, j, why, sizeof(why)))
+	list_for_each(j, &jobs, link) {
+		if (!j->issued_crt || file_is_newer(next, prev, j->name))
+			continue;
+		if (!put_in_force(next, j, why, sizeof(why)))
 			say(LOG_LVL_WARNING, j->name, "what was issued is not in force: ", why);
+	}
 }
 
 static void acme_thread_fini(void)
@@ -759,9 +791,7 @@ static void acme_fini(void)
 		list_remove(&j->link);
 		free(j->name);
 		free(j->issued_crt);
-		if (j->issued_key)
-			OPENSSL_cleanse(j->issued_key, strlen(j->issued_key));
-		free(j->issued_key);
+		key_free(j->issued_key);
 		free(j);
 	}
 }

@@ -9,12 +9,13 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "client/http_client.h"
+#include "codec/date.h"
 #include "codec/json.h"
 #include "proxy/proxy.h"
 #include "ask_priv.h"
 
 #define BODY_MAX (256 * 1024) /* of an answer, bytes */
-#define RETRY_MAX_S 60
+#define RETRY_MAX_S 86400     /* what is said of a longer time is taken for this */
 
 /* --- texts of the authority ------------------------------------------------------------------ */
 
@@ -94,11 +95,25 @@ static void keep_field(const struct http_msg *m, uint8_t id, struct slice name, 
 		snprintf(out, ACME_TEXT_MAX, "%.*s", SLICE_FMT(f->value));
 }
 
+/* Retry-After: seconds, or a date (RFC 9110 10.2.3). */
+static int64_t retry_ms(const struct http_msg *m)
+{
+	const struct h1_field *f =
+		http_field_find(&m->fields, FIELD_OTHER, SLICE("retry-after"));
+	int64_t s = 0;
+
+	if (!f)
+		return 0;
+	if (date_parse(f->value, &s))
+		s -= (int64_t)(clock_wall_us() / 1000000);
+	else if (!num_parse_range(f->value, 0, INT32_MAX, &s))
+		return 0;
+	return s <= 0 ? 0 : s < RETRY_MAX_S ? s * 1000 : (int64_t)RETRY_MAX_S * 1000;
+}
+
 static void call_head(struct http_call *c, const struct http_msg *m)
 {
 	struct acme_ask *a = c->ctx;
-	const struct h1_field *retry;
-	int64_t s;
 
 	if (m->flags & HTTP_MSG_INTERIM)
 		return;
@@ -106,10 +121,7 @@ static void call_head(struct http_call *c, const struct http_msg *m)
 	a->body.len = 0; /* what was sent is not needed any more */
 	keep_field(m, FIELD_OTHER, SLICE("replay-nonce"), a->nonce, acme_is_token);
 	keep_field(m, FIELD_LOCATION, SLICE("location"), a->location, acme_is_url);
-	retry = http_field_find(&m->fields, FIELD_OTHER, SLICE("retry-after"));
-	a->retry_ms = 0;
-	if (retry && num_parse_range(retry->value, 0, RETRY_MAX_S, &s))
-		a->retry_ms = s * 1000;
+	a->retry_ms = retry_ms(m);
 }
 
 static void call_data(struct http_call *c, struct block_queue *from)

@@ -79,7 +79,8 @@ EVP_PKEY *acme_key_new(const struct acme_section *s)
 EVP_PKEY *acme_key_of_pem(struct slice pem)
 {
 	BIO *bio = BIO_new_mem_buf(pem.ptr, (int)pem.len);
-	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL) : NULL;
+	/* (an encrypted one is none: nobody is asked for its pass phrase) */
+	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, "") : NULL;
 
 	BIO_free(bio);
 	return key;
@@ -104,9 +105,13 @@ static bool write_new(const char *path, struct slice text)
 	int fd = file_open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	ssize_t n = fd >= 0 ? write(fd, text.ptr, text.len) : -1;
 	bool good = n == (ssize_t)text.len && fsync(fd) == 0;
+	int error = errno;
 
 	if (fd >= 0)
 		close(fd);
+	if (fd >= 0 && !good) /* a part of a key would be in the way of the next start */
+		unlink(path);
+	errno = error;
 	return good;
 }
 
@@ -382,7 +387,7 @@ bool acme_bind(struct strbuf *out, const struct acme_section *s, const char *url
 {
 	char *id, *secret = NULL;
 	bool good = true;
-	size_t len;
+	size_t len, held = 0;
 
 	*why = 0;
 	if (!s->eab_id || !s->eab_key)
@@ -390,12 +395,16 @@ bool acme_bind(struct strbuf *out, const struct acme_section *s, const char *url
 	id = load_line(s->eab_id, why, size);
 	if (id)
 		secret = load_line(s->eab_key, why, size);
+	if (secret)
+		held = strlen(secret);
 	if (secret && strpbrk(id, "\"\\"))
 		snprintf(why, size, "'%s' is no key identifier", s->eab_id);
 	else if (secret && !unbase64url(secret, &len))
 		snprintf(why, size, "'%s' is no base64url", s->eab_key);
 	else if (secret)
 		good = bind_with(out, s, url, id, slice_make(secret, len));
+	if (secret)
+		OPENSSL_cleanse(secret, held);
 	free(id);
 	free(secret);
 	return good && !*why;

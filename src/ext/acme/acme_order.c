@@ -27,7 +27,6 @@
 #define NAMES_MAX 100         /* as many names as authorities take in one certificate */
 #define ORDER_MS (10 * 60 * 1000)
 #define POLL_MS 2000          /* unless Retry-After says more */
-#define POLL_MAX_MS 60000
 #define NONCE_TRIES 5
 
 enum step { DIRECTORY, NONCE, ACCOUNT, ORDER, AUTH, CHALLENGE, POLL_AUTH, FINALIZE, POLL_ORDER,
@@ -118,6 +117,7 @@ static void end(void)
 
 static void fail(const char *fmt, ...)
 {
+	int64_t pause_s = (me.ask.retry_ms + 999) / 1000;
 	char why[1024];
 	va_list ap;
 
@@ -128,7 +128,7 @@ static void fail(const char *fmt, ...)
 		if ((unsigned char)*p < 32 || *p == 127)
 			*p = ' ';
 	end();
-	me.done(NULL, NULL, why);
+	me.done(NULL, NULL, why, pause_s);
 }
 
 bool acme_order_is_on(void)
@@ -174,11 +174,20 @@ static void ask_empty(enum step step, const char *url)
 	ask(step, url, ACME_POST);
 }
 
+/* Other certificates wait for the end of the order: one that has to wait longer than an order may
+ * take ends, and is begun again when the authority wants to be asked.
+ */
 static void ask_later(enum step step)
 {
+	int64_t ms = me.ask.retry_ms > POLL_MS ? me.ask.retry_ms : POLL_MS;
+
+	if (ms >= ORDER_MS) {
+		fail("the authority wants to be asked again in %llds only", (long long)ms / 1000);
+		return;
+	}
 	me.step = step;
 	me.is_pause = true;
-	acme_ask_pause(&me.ask, me.ask.retry_ms > POLL_MS ? me.ask.retry_ms : POLL_MS);
+	acme_ask_pause(&me.ask, ms);
 }
 
 /* --- the steps ------------------------------------------------------------------------------- */
@@ -574,7 +583,7 @@ static void take_certificate(void)
 	strbuf_init(&me.ask.body);
 	strbuf_init(&me.key_pem);
 	end();
-	me.done(crt.ptr, key.ptr, NULL);
+	me.done(crt.ptr, key.ptr, NULL, 0);
 	OPENSSL_cleanse(key.ptr, key.len);
 	strbuf_fini(&crt);
 	strbuf_fini(&key);

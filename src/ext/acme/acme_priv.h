@@ -56,6 +56,7 @@ struct acme_job {
 	struct list link;
 	char *name;                    /* of the certificate */
 	uint64_t due_s;                /* wall clock: when it is asked for; 0: never */
+	uint64_t rest_s;               /* not before, whatever the certificate says */
 	unsigned failures;             /* in a row */
 	uint8_t state;                 /* enum acme_state */
 	bool is_wanted;                /* the configuration has the certificate */
@@ -72,8 +73,10 @@ struct acme_want {
 	const char *key;               /* PEM, to be used again; NULL: a new one */
 };
 
-/* Begins; <done> is told the end, never from within: the PEM texts, borrowed, or NULL and <why>. */
-typedef void acme_done_fn(const char *crt, const char *key, const char *why);
+/* Begins; <done> is told the end, never from within: the PEM texts, borrowed, or NULL and <why>.
+ * <pause_s>: so long the authority wants not to be asked; 0: it has not said.
+ */
+typedef void acme_done_fn(const char *crt, const char *key, const char *why, int64_t pause_s);
 bool acme_order_begin(const struct acme_want *w, acme_done_fn *done);
 bool acme_order_is_on(void);
 /* Gives up, without <done>. */

@@ -33,7 +33,7 @@ struct acme_ask {
 	struct strbuf body;
 	bool too_large, whole;
 	char nonce[ACME_TEXT_MAX], location[ACME_TEXT_MAX]; /* "": there is none */
-	int64_t retry_ms;            /* Retry-After; 0: there is none */
+	int64_t retry_ms;            /* Retry-After, at most a day; 0: there is none */
 };
 
 void acme_ask_init(struct acme_ask *a, void (*answered)(struct acme_ask *a));
