@@ -7,16 +7,12 @@
 
 #define CLASS "AppletTCP"
 
-/* The object's, from its own table: the handle is [0], this is [1]. */
 static struct script_applet *applet_at(lua_State *L, struct script_run **run)
 {
-	struct script_applet *a;
-
 	*run = script_self(L, 1, CLASS);
-	lua_rawgeti(L, 1, 1);
-	a = lua_touserdata(L, -1);
-	lua_pop(L, 1);
-	return a;
+	if (!(*run)->applet)
+		luaL_argerror(L, 1, "an object of class " CLASS " is expected");
+	return (*run)->applet;
 }
 
 static int after_send(lua_State *L, int status, lua_KContext k)
@@ -217,7 +213,6 @@ void script_push_applet(lua_State *L, struct script_run *run, struct script_appl
 {
 	lua_createtable(L, 2, 4);
 	script_push_handle(L, run);
-	lua_pushlightuserdata(L, a);
-	lua_rawseti(L, -2, 1);
+	run->applet = a;
 	script_class_set(L, CLASS);
 }

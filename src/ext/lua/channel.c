@@ -20,8 +20,10 @@ struct script_run *script_way_at(lua_State *L, const char *name, unsigned *side)
 	struct script_run *run = script_self(L, 1, name);
 
 	lua_rawgeti(L, 1, 1);
-	*side = (unsigned)lua_tointeger(L, -1);
+	*side = lua_tointeger(L, -1) == FILTER_RESPONSE ? FILTER_RESPONSE : FILTER_REQUEST;
 	lua_pop(L, 1);
+	if (!run->ctx->stream)
+		luaL_error(L, "this object of class %s has no stream", name);
 	return run;
 }
 

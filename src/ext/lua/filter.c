@@ -25,8 +25,14 @@ struct line {
 	const struct proxy *proxy;
 	char **args;
 	int arg_count;
-	int *refs;                    /* the object of each state; LUA_NOREF: it was not made yet,
-				       * LUA_REFNIL: there shall be none */
+	struct line_object *objects;  /* of each state */
+};
+
+/* The object that a script has made for a line. */
+struct line_object {
+	int ref;                      /* LUA_NOREF: it was not made yet, LUA_REFNIL: there shall
+				       * be none */
+	bool knows_http;              /* its class says so by a flag */
 };
 
 /* X(name): callbacks that an object may have. */
@@ -65,7 +71,7 @@ struct call {
 
 /* --- the object of a line --------------------------------------------------------------------- */
 
-/* (line): leaves the object, or nil. The registry has { class, function }. */
+/* (line): makes its object. The registry has { class, function }. */
 static int make_object(lua_State *L)
 {
 	const struct line *line = lua_touserdata(L, 1);
@@ -88,29 +94,33 @@ static int make_object(lua_State *L)
 		lua_rawseti(L, -2, i + 1);
 	}
 	lua_call(L, 2, 1);
-	return 1;
+	if (!lua_istable(L, -1))
+		return 0;
+	lua_getfield(L, -1, "flags");
+	line->objects[at].knows_http = lua_tointeger(L, -1) & FLAG_HTX;
+	lua_pop(L, 1);
+	line->objects[at].ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	return 0;
 }
 
 /* Makes it if it is not there yet. False: what the script raised is in <error>. */
 static bool object_take(const struct line *line, struct script_box *box, char *error, size_t size)
 {
-	int *ref = &line->refs[box->thread ? box->thread - 1 : 0];
+	struct line_object *o = &line->objects[box->thread ? box->thread - 1 : 0];
 	bool good = true;
 	int top;
 
 	pthread_mutex_lock(&box->lock);
 	top = lua_gettop(box->L);
-	if (*ref == LUA_NOREF) {
+	if (o->ref == LUA_NOREF) {
+		o->ref = LUA_REFNIL;
 		lua_pushcfunction(box->L, make_object);
 		lua_pushlightuserdata(box->L, (void *)line);
-		good = lua_pcall(box->L, 1, 1, 0) == LUA_OK;
-		if (!good)
-			snprintf(error, size, "%s", luaL_tolstring(box->L, -1, NULL));
-		*ref = LUA_REFNIL;
-		if (good && lua_istable(box->L, -1)) {
-			lua_pushvalue(box->L, -1);
-			*ref = luaL_ref(box->L, LUA_REGISTRYINDEX);
-		}
+		good = lua_pcall(box->L, 1, 0, 0) == LUA_OK;
+		if (!good && lua_type(box->L, -1) == LUA_TSTRING)
+			snprintf(error, size, "%s", lua_tostring(box->L, -1));
+		else if (!good)
+			snprintf(error, size, "%s", luaL_typename(box->L, -1));
 		lua_settop(box->L, top);
 	}
 	pthread_mutex_unlock(&box->lock);
@@ -124,11 +134,12 @@ static bool filter_parse(struct conf_line *l, struct filter_conf *conf)
 	char error[512];
 
 	if (line)
-		line->refs = arena_alloc(&l->cfg->arena, fn->ref_count * sizeof(int));
-	if (!line || !line->refs)
+		line->objects = arena_zalloc(&l->cfg->arena,
+					     fn->ref_count * sizeof(*line->objects));
+	if (!line || !line->objects)
 		return conf_error(l, 0, NULL, "out of memory.");
 	for (unsigned i = 0; i < fn->ref_count; i++)
-		line->refs[i] = LUA_NOREF;
+		line->objects[i].ref = LUA_NOREF;
 	line->fn = fn;
 	line->proxy = conf->proxy;
 	line->args = l->words + l->at;
@@ -164,7 +175,7 @@ static int push_new(lua_State *L, struct script_run *run, void *data)
 	const struct line *line = c->sf->f->conf->data;
 	unsigned at = run->box->thread ? run->box->thread - 1 : 0;
 
-	lua_rawgeti(L, LUA_REGISTRYINDEX, line->refs[at]);
+	lua_rawgeti(L, LUA_REGISTRYINDEX, line->objects[at].ref);
 	lua_pushliteral(L, "new");
 	return 2;
 }
@@ -247,25 +258,12 @@ static enum filter_result call_plain(struct filter *f, enum callback which, enum
 
 /* --- the filter of a stream ------------------------------------------------------------------- */
 
-/* Is it one for such streams? A class says by a flag that it knows HTTP. */
-static bool is_for(const struct filter *f, struct script_box *box, int object)
-{
-	bool knows_http;
-
-	pthread_mutex_lock(&box->lock);
-	lua_rawgeti(box->L, LUA_REGISTRYINDEX, object);
-	lua_getfield(box->L, -1, "flags");
-	knows_http = lua_tointeger(box->L, -1) & FLAG_HTX;
-	lua_pop(box->L, 2);
-	pthread_mutex_unlock(&box->lock);
-	return knows_http || !(f->stream->flags & STRM_HTTP);
-}
-
 static bool filter_attach(struct filter *f)
 {
 	const struct line *line = f->conf->data;
 	struct script_filter *sf = state_of(f);
 	struct call c = { .sf = sf };
+	const struct line_object *o;
 	char error[512];
 	int ref;
 
@@ -279,8 +277,8 @@ static bool filter_attach(struct filter *f)
 			     line->fn->own_name, error);
 		return false;
 	}
-	ref = line->refs[sf->box->thread ? sf->box->thread - 1 : 0];
-	if (ref == LUA_REFNIL || !is_for(f, sf->box, ref))
+	o = &line->objects[sf->box->thread ? sf->box->thread - 1 : 0];
+	if (o->ref == LUA_REFNIL || (f->stream->flags & STRM_HTTP && !o->knows_http))
 		return false;
 	sf->is_broken = !call_run(&c, push_new, take_object);
 	return sf->is_broken || sf->object != LUA_NOREF;

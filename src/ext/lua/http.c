@@ -12,6 +12,8 @@ static struct http_msg *message(lua_State *L, bool response)
 	struct script_run *run = script_self(L, 1, "HTTP");
 	struct stream *s = run->ctx->stream;
 
+	if (!s)
+		luaL_error(L, "this object of class HTTP has no stream");
 	if (!response && run->ctx->flags & EXPR_DIR_RESPONSE)
 		luaL_error(L, "the request has been forwarded");
 	if (response && !s->res.status)

@@ -248,7 +248,7 @@ static int request(lua_State *L)
 	lua_getfield(L, 2, "url");
 	luaL_argcheck(L, lua_type(L, -1) == LUA_TSTRING, 2, "'url' is missing");
 	url.ptr = lua_tolstring(L, -1, &url.len);
-	if (!run || !run->may_wait)
+	if (!script_may_wait(L))
 		return luaL_error(L, "HTTPClient: waiting is not possible here");
 	lc = calloc(1, sizeof(*lc));
 	if (!lc)

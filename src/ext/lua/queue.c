@@ -89,7 +89,7 @@ static struct script_run *waiting_run(lua_State *L, const char *name)
 {
 	struct script_run *run = script_box_of(L)->running;
 
-	if (!run || L != run->co || !run->may_wait || !lua_isyieldable(L))
+	if (!script_may_wait(L))
 		luaL_error(L, "%s() may only be used within task context (requires yielding)",
 			   name);
 	return run;
@@ -196,6 +196,16 @@ static int queue_alarm(lua_State *L)
 	return 0;
 }
 
+/* Of the object's bytes: who waits for its values waits for nothing from now on. */
+static int queue_collect(lua_State *L)
+{
+	struct queue *q = luaL_testudata(L, 1, "Queue");
+
+	while (q && !list_is_empty(&q->waiters))
+		list_remove(q->waiters.next);
+	return 0;
+}
+
 static int core_queue(lua_State *L)
 {
 	struct queue *q = script_object_new(L, "Queue", sizeof(*q));
@@ -244,6 +254,7 @@ void script_queue_open(lua_State *L)
 	};
 
 	script_class_new(L, "Queue", methods);
+	script_class_set_meta(L, "Queue", "__gc", queue_collect);
 	lua_getglobal(L, "core");
 	lua_pushcfunction(L, core_queue);
 	lua_setfield(L, -2, "queue");

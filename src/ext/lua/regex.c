@@ -29,7 +29,11 @@ static int regex_object_new(lua_State *L)
 
 static const struct regex *regex_at(lua_State *L)
 {
-	return ((struct regex_object *)script_object(L, 1, "Regex"))->re;
+	const struct regex *re = ((struct regex_object *)script_object(L, 1, "Regex"))->re;
+
+	if (!re) /* a script has called __gc() */
+		luaL_argerror(L, 1, "this regular expression is gone");
+	return re;
 }
 
 static int regex_exec(lua_State *L)

@@ -71,29 +71,7 @@ static uint64_t piece_ns(const struct script_run *run)
 	return used < passed ? used : passed;
 }
 
-/* Called every so many instructions: gives the thread back where that is possible, and ends what
- * takes too long.
- */
-static void count_hook(lua_State *L, lua_Debug *ar)
-{
-	struct script_box *box = script_box_of(L);
-	struct script_run *run = box->running;
-	uint64_t piece_ms;
-
-	if (!run)
-		return;
-	piece_ms = piece_ns(run) / 1000000;
-	if (run->limit_ms && run->used_ns / 1000000 + piece_ms >= (uint64_t)run->limit_ms)
-		run->failure = "execution timeout";
-	else if (box->room->burst_ms && piece_ms >= (uint64_t)box->room->burst_ms)
-		run->failure = "burst timeout";
-	if (run->failure)
-		luaL_error(L, "%s", run->failure);
-	if (L != run->co || !run->may_wait || !lua_isyieldable(L))
-		return;
-	run->wake_ms = clock_now_ms();
-	lua_yield(L, 0);
-}
+static void count_hook(lua_State *L, lua_Debug *ar);
 
 static int hook_period(const struct script_box *box)
 {
@@ -106,17 +84,75 @@ static int hook_period(const struct script_box *box)
 	return n < 500 ? 500 : n;
 }
 
+/* A script may catch an error, again and again. Where a piece can end, it does, and script_go()
+ * sees that it was late; the coroutine that has resumed one of the script's own does so next.
+ * Elsewhere (in a function that table.sort() calls) no instruction outside of a pcall() runs any more.
+ */
+static void end_now(lua_State *L, struct script_run *run)
+{
+	lua_State *next = lua_isyieldable(L) ? run->co : L;
+
+	run->is_late = true;
+	lua_sethook(next, count_hook, LUA_MASKCOUNT, 1);
+	if (lua_isyieldable(L))
+		lua_yield(L, 0);
+	else
+		luaL_error(L, "%s", run->failure);
+}
+
+/* Called every so many instructions: gives the thread back where that is possible, and ends what
+ * takes too long.
+ */
+static void count_hook(lua_State *L, lua_Debug *ar)
+{
+	struct script_box *box = script_box_of(L);
+	struct script_run *run = box->running;
+	uint64_t piece_ms;
+
+	if (!run)
+		return;
+	if (lua_gethookcount(L) == 1 && !run->is_late) /* left behind by end_now() */
+		lua_sethook(L, count_hook, LUA_MASKCOUNT, hook_period(box));
+	piece_ms = piece_ns(run) / 1000000;
+	if (run->limit_ms && run->used_ns / 1000000 + piece_ms >= (uint64_t)run->limit_ms)
+		run->failure = "execution timeout";
+	else if (box->room->burst_ms && piece_ms >= (uint64_t)box->room->burst_ms)
+		run->failure = "burst timeout";
+	if (run->failure) {
+		end_now(L, run);
+		return;
+	}
+	if (!script_may_wait(L))
+		return;
+	run->wake_ms = clock_now_ms();
+	lua_yield(L, 0);
+}
+
+void script_watch(lua_State *L)
+{
+	lua_sethook(L, count_hook, LUA_MASKCOUNT, 10000);
+}
+
+bool script_may_wait(lua_State *L)
+{
+	const struct script_run *run = script_box_of(L)->running;
+
+	return run && L == run->co && run->may_wait && lua_isyieldable(L);
+}
+
 int script_yield_to(lua_State *L, uint64_t at_ms, lua_KContext ctx, lua_KFunction k)
 {
 	struct script_run *run = script_box_of(L)->running;
 
-	if (!run) { /* start-up: nothing else runs */
+	if (!run && !script_box_of(L)->room->is_open) { /* start-up: nothing else runs */
 		uint64_t now = clock_read_ns() / 1000000;
 
 		poll(NULL, 0, at_ms > now ? (int)(at_ms - now) : 0);
 		return 0;
 	}
-	if (L != run->co || !run->may_wait || !lua_isyieldable(L)) {
+	if (!run) /* a finalizer, behind a call */
+		return luaL_error(L, "yield not allowed");
+	if (!script_may_wait(L)) {
 		run->failure = "yield not allowed";
 		return luaL_error(L, "%s", run->failure);
 	}
@@ -177,8 +213,10 @@ static void say_failure(struct script_run *run)
 	char area[2048], name[WHO_MAX];
 	struct strbuf out;
 	lua_Debug ar;
-	const char *text = lua_type(run->co, -1) == LUA_TSTRING ? lua_tostring(run->co, -1) : NULL;
+	const char *text = NULL;
 
+	if (!run->failure && lua_type(run->co, -1) == LUA_TSTRING)
+		text = lua_tostring(run->co, -1);
 	strbuf_init_fixed(&out, area, sizeof(area));
 	for (int level = 0; level < 20 && lua_getstack(run->co, level, &ar); level++) {
 		if (!lua_getinfo(run->co, "Snl", &ar))
@@ -281,6 +319,7 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 	run->box = box;
 	run->fn = fn;
 	run->ctx = ctx;
+	run->applet = NULL;
 	run->co = NULL;
 	run->handle = NULL;
 	run->is_clean = run->has_begun = false;
@@ -352,6 +391,7 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	before = box->running;
 	box->running = run;
 	piece_begins(run);
+	run->thread = thread_id;
 	allocated = box->allocated;
 	lua_sethook(run->co, count_hook, LUA_MASKCOUNT, hook_period(box));
 	r = lua_resume(run->co, NULL, run->arg_count, &run->result_count);
@@ -359,10 +399,10 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	ns = piece_ns(run);
 	run->used_ns += ns;
 	run->is_clean = r == LUA_OK;
-	if (r == LUA_YIELD) {
+	if (r == LUA_YIELD && !run->is_late) {
 		lua_pop(run->co, run->result_count);
 		step = SCRIPT_WAITS;
-	} else if (r == LUA_OK || run->is_done || run->has_data) {
+	} else if (r == LUA_OK || run->is_done || (run->has_data && r != LUA_YIELD)) {
 		step = SCRIPT_DONE;
 		if (run->has_data) /* the error on the stack */
 			run->result_count = 1;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "stream/filter.h"
 
+struct script_applet;
 struct script_box;
 struct script_function;
 struct script_run;
@@ -43,13 +44,16 @@ struct script_run {
 	int ref, handle_ref;
 	struct script_handle *handle;
 	struct expr_ctx *ctx;         /* of the piece that runs; NULL: neither stream nor session */
+	struct script_applet *applet; /* what its AppletTCP talks to; NULL: it has none */
 	const struct proxy *proxy;    /* for logs; or NULL */
+	unsigned thread;              /* where its last piece ran: no other may use its objects */
 	bool may_wait;
 	bool has_begun;               /* a piece has run */
 	bool is_clean;                /* its coroutine has returned: another call may have it */
 	bool is_done;                 /* txn:done() */
 	bool has_data;                /* core.done(): its value is the result */
 	bool has_reply;               /* it has made s->res */
+	bool is_late;                 /* it has had its time: it ends, whatever it catches */
 	const char *failure;          /* why it was ended by us; or NULL */
 	int arg_count;                /* on the stack of <co>, before the next piece */
 	uint64_t used_ns;             /* CPU time of the pieces that are over */
@@ -83,6 +87,10 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 void script_end(struct script_run *run);
 /* Pushes the handle of <run> as [0] of the table on the stack. */
 void script_push_handle(lua_State *L, struct script_run *run);
+/* Loops of scripts end in time: in the main thread of a new state, and in coroutines made there. */
+void script_watch(lua_State *L);
+/* Can the script that calls wait? Not in start-up, in coroutines of its own, in callbacks of C. */
+bool script_may_wait(lua_State *L);
 /* Waits in a script until <at_ms>: what a C function returns. */
 int script_yield(lua_State *L, uint64_t at_ms);
 /* The same; <k> goes on there with <ctx>. TIMER_NEVER: script_wake() resumes it, or its owner. */

@@ -33,6 +33,8 @@ static struct applet *applet_at(lua_State *L)
 {
 	struct script_run *run = script_self(L, 1, "AppletHTTP");
 
+	if (run->fn->kind != SCRIPT_SERVICE || run->applet)
+		luaL_argerror(L, 1, "an object of class AppletHTTP is expected");
 	return container_of(run, struct applet, run);
 }
 
@@ -62,6 +64,8 @@ static int add_header(lua_State *L)
 	struct slice name = script_text(L, 2), value = script_text(L, 3);
 
 	luaL_argcheck(L, name.len && h1_is_token(name), 2, "the name of a field is expected");
+	if (a->has_head)
+		return luaL_error(L, "the answer has been started");
 	for (size_t i = 0; i < value.len; i++)
 		luaL_argcheck(L, (unsigned char)value.ptr[i] >= ' ' || value.ptr[i] == '\t', 3,
 			      "a control character");
@@ -76,8 +80,6 @@ static int add_header(lua_State *L)
 		luaL_argcheck(L, !a->has_length, 2, "the length was given already");
 		a->has_length = true;
 	}
-	if (a->has_head)
-		return luaL_error(L, "the answer has been started");
 	if (!http_msg_add_field(a->call->head, name, value))
 		return luaL_error(L, "out of memory");
 	return 0;
@@ -278,41 +280,43 @@ static void push_slice(lua_State *L, struct slice text)
 	lua_pushlstring(L, text.ptr ? text.ptr : "", text.len);
 }
 
-static const struct http_msg *request_of(const struct script_run *run)
+static const struct http_msg *request_of(lua_State *L, const struct script_run *run)
 {
+	if (!run->ctx->stream)
+		luaL_argerror(L, 1, "an object of class AppletHTTP is expected");
 	return &run->ctx->stream->req;
 }
 
 static void push_method(lua_State *L, struct script_run *run)
 {
-	push_slice(L, request_of(run)->method_text);
+	push_slice(L, request_of(L, run)->method_text);
 }
 
 static void push_path(lua_State *L, struct script_run *run)
 {
-	push_slice(L, http_msg_path(request_of(run)));
+	push_slice(L, http_msg_path(request_of(L, run)));
 }
 
 static void push_query(lua_State *L, struct script_run *run)
 {
-	push_slice(L, http_msg_query(request_of(run)));
+	push_slice(L, http_msg_query(request_of(L, run)));
 }
 
 static void push_version(lua_State *L, struct script_run *run)
 {
-	lua_pushstring(L, request_of(run)->version == 10 ? "HTTP/1.0" : "HTTP/1.1");
+	lua_pushstring(L, request_of(L, run)->version == 10 ? "HTTP/1.0" : "HTTP/1.1");
 }
 
 static void push_length(lua_State *L, struct script_run *run)
 {
-	const struct http_msg *m = request_of(run);
+	const struct http_msg *m = request_of(L, run);
 
 	lua_pushinteger(L, m->body == HTTP_BODY_LENGTH ? (lua_Integer)m->content_length : 0);
 }
 
 static void push_headers(lua_State *L, struct script_run *run)
 {
-	script_push_headers(L, &request_of(run)->fields);
+	script_push_headers(L, &request_of(L, run)->fields);
 }
 
 static int applet_index(lua_State *L)

@@ -75,12 +75,12 @@ static void socket_gone(struct message *m)
 /* The collector has its object. On any thread. */
 static int socket_collect(lua_State *L)
 {
-	struct lua_socket **at = lua_touserdata(L, 1), *s = *at;
+	struct lua_socket **at = luaL_testudata(L, 1, "Socket."), *s = at ? *at : NULL;
 	bool is_free;
 
-	*at = NULL;
-	if (!s)
+	if (!s || s->is_waited_for) /* a script has called this */
 		return 0;
+	*at = NULL;
 	lock_take(&lock);
 	is_free = s->is_dead || !s->was_connected;
 	s->is_posted = !is_free;
@@ -166,15 +166,20 @@ static void dialled(struct dial *d, struct conn *c, enum dial_result r)
 /* Raises an error where a script cannot wait. */
 static void check_may_wait(lua_State *L, const char *what)
 {
-	const struct script_run *run = script_box_of(L)->running;
-
-	if (!run || !run->may_wait)
+	if (!script_may_wait(L))
 		luaL_error(L, "%s: waiting is not possible here", what);
 }
+
+/* What functions that wait have on the stack; behind it stands what they wait for. */
+#define ARGUMENTS 5
 
 /* Until something moves, <at_ms> at the latest; <k> goes on then. Does not return. */
 static int wait_for(lua_State *L, struct lua_socket *s, uint64_t at_ms, lua_KFunction k)
 {
+	if (lua_gettop(L) <= ARGUMENTS) { /* [0] of the object can be overwritten */
+		lua_settop(L, ARGUMENTS);
+		lua_rawgeti(L, 1, 0);
+	}
 	script_hold(script_box_of(L)->running, &s->held, wait_over);
 	s->is_waited_for = true;
 	return script_yield_to(L, at_ms, (lua_KContext)s, k);
@@ -289,6 +294,7 @@ static int connect_to(lua_State *L)
 	struct dial_want want = { 0 };
 	struct address to;
 
+	lua_settop(L, 3);
 	if (s->was_connected)
 		return luaL_error(L, "connect: connect already performed\n");
 	check_may_wait(L, "connect");

@@ -237,6 +237,7 @@ struct script_box *script_box_new(struct script_room *room, unsigned thread)
 	box->exprs = expr_runtime_new(room->cfg);
 	box->L = lua_newstate(allocate, box);
 	if (box->L && box->exprs) {
+		script_watch(box->L);
 		lua_pushcfunction(box->L, open_all);
 		if (lua_pcall(box->L, 0, 0, 0) == LUA_OK)
 			return box;
@@ -363,6 +364,18 @@ void script_check_args(lua_State *L, int count, const char *name)
 		luaL_error(L, "'%s' needs %d arguments", name, count);
 }
 
+/* Fields of objects can be overwritten: what is no handle is not taken for one. NULL then. */
+static struct script_handle *handle_on_top(lua_State *L)
+{
+	if (lua_type(L, -1) != LUA_TUSERDATA ||
+	    lua_rawlen(L, -1) != sizeof(struct script_handle))
+		return NULL;
+	if (!lua_getmetatable(L, -1))
+		return lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	return NULL;
+}
+
 struct script_run *script_self(lua_State *L, int index, const char *name)
 {
 	struct script_handle *h = NULL;
@@ -372,7 +385,7 @@ struct script_run *script_self(lua_State *L, int index, const char *name)
 		luaL_getmetatable(L, name);
 		if (lua_rawequal(L, -1, -2)) {
 			lua_rawgeti(L, index, 0);
-			h = lua_touserdata(L, -1);
+			h = handle_on_top(L);
 			lua_pop(L, 1);
 		}
 		lua_pop(L, 2);
@@ -382,5 +395,7 @@ struct script_run *script_self(lua_State *L, int index, const char *name)
 							name));
 	if (!h->run || !h->run->ctx)
 		luaL_error(L, "this object of class %s has expired", name);
+	if (h->run->thread != thread_id)
+		luaL_error(L, "this object of class %s is of another thread", name);
 	return h->run;
 }
