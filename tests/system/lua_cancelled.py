@@ -96,9 +96,11 @@ def serve(sock):
 
 def client(port, rng, whole):
     s = lib.connect(port, 30)
+    path = how = ""
     try:
         path = rng.choice(("/request", "/request", "/thread", "/response", "/service", "/reads", "/plain"))
-        head = "%s %s HTTP/1.1\r\nhost: h\r\nx-how: %s\r\n" % ("POST" if path == "/reads" else "GET", path, rng.choice(HOW))
+        how = rng.choice(HOW)
+        head = "%s %s HTTP/1.1\r\nhost: h\r\nx-how: %s\r\n" % ("POST" if path == "/reads" else "GET", path, how)
         if path == "/reads":
             head += "content-length: 1000\r\n"
         s.sendall((head + "\r\n").encode() + (b"x" * rng.choice((0, 500)) if path == "/reads" and not whole else b"x" * 1000 if path == "/reads" else b""))
@@ -106,6 +108,8 @@ def client(port, rng, whole):
             return lib.Reader(s).response() is not None
         lib.leave(s, rng, (0, 0.001, 0.005, 0.03, 0.06))
         return True
+    except TimeoutError:
+        raise OSError("no answer to %s %s" % (path, how))
     finally:
         s.close()
 
@@ -145,7 +149,7 @@ def main():
             t.start()
         for t in threads:
             t.join()
-        tap.ok(not failed, "%d clients: who stays is answered" % args.count, failed[:5])
+        tap.ok(not failed, "%d clients: who stays is answered" % args.count, (len(failed), failed[:5]))
         tap.ok(lib.until(lambda: proxy.info()["CurrConns"] == "0", 20), "no connection is left", proxy.info()["CurrConns"])
         tap.ok(lib.until(lambda: proxy.ctl("show sess").count("proto=tcpv4") == 0, 20), "no stream is left", proxy.ctl("show sess")[:2000])
         tap.ok(client(port, random.Random(1), True), "it answers")
