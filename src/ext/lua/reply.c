@@ -4,11 +4,27 @@
 #include "state_priv.h"
 #include "stream/stream.h"
 
+/* What a status says by itself, where a script gives no reason. */
+static void push_reason(lua_State *L, lua_Integer status)
+{
+	struct slice text = http_reason((unsigned)status);
+
+	lua_pushlstring(L, text.ptr, text.len);
+}
+
+/* reply:set_status(status [, reason]): ignored, where it is none */
 static int reply_set_status(lua_State *L)
 {
+	lua_Integer status = luaL_checkinteger(L, 2);
+
 	luaL_checktype(L, 1, LUA_TTABLE);
-	luaL_checkinteger(L, 2);
+	if (status < 100 || status > 599)
+		return 0;
 	lua_settop(L, 3);
+	if (lua_isnil(L, 3)) {
+		push_reason(L, status);
+		lua_replace(L, 3);
+	}
 	lua_setfield(L, 1, "reason");
 	lua_setfield(L, 1, "status");
 	return 0;
@@ -82,6 +98,18 @@ int script_new_reply(lua_State *L)
 		lua_setfield(L, -3, "headers");
 	}
 	lua_pop(L, 1);
+	lua_getfield(L, -1, "status");
+	if (!lua_isnumber(L, -1)) {
+		lua_pushinteger(L, 200);
+		lua_setfield(L, -3, "status");
+	}
+	if (lua_getfield(L, -2, "reason") == LUA_TNIL) {
+		lua_getfield(L, -3, "status");
+		push_reason(L, lua_tointeger(L, -1));
+		lua_setfield(L, -5, "reason");
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 2);
 	script_class_set(L, "Reply");
 	return 1;
 }
@@ -144,6 +172,8 @@ bool script_reply_make(lua_State *L, int index, struct stream *s)
 	stream_reply_begin(s, (unsigned)status,
 			   reason && is_clean(slice_of(reason))
 			   ? arena_copy(&s->arena, slice_of(reason)) : slice_none());
+	if (s->req.version == 10) /* as services and HAProxy do it */
+		s->res.version = 10;
 	if (lua_getfield(L, index, "headers") == LUA_TTABLE && !add_fields(L, s))
 		return false;
 	return stream_reply_body(s, slice_make(body ? body : "", len), true);

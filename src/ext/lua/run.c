@@ -86,7 +86,8 @@ static int hook_period(const struct script_box *box)
 
 /* A script may catch an error, again and again. Where a piece can end, it does, and script_go()
  * sees that it was late; the coroutine that has resumed one of the script's own does so next.
- * Elsewhere (in a function that table.sort() calls) no instruction outside of a pcall() runs any more.
+ * Elsewhere (in a function that table.sort() calls) no instruction outside of a pcall() runs any
+ * more.
  */
 static void end_now(lua_State *L, struct script_run *run)
 {

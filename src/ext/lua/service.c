@@ -95,6 +95,8 @@ static int start_response(lua_State *L)
 	else if (a->has_length)
 		m->body = HTTP_BODY_LENGTH;
 	m->content_length = a->left;
+	if (a->call->stream->req.version == 10) /* as HAProxy does it */
+		m->version = 10;
 	a->has_head = true;
 	lua_pushboolean(L, true);
 	return 1;

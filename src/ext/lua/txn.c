@@ -12,48 +12,49 @@
 
 /* --- variables: of TXN and of services ------------------------------------------------------- */
 
-/* "txn.name": raises an error for any other text. */
-static enum var_scope scope_at(lua_State *L, int index, struct slice *name)
+/* The name at 2, "txn.name". False: it is none, which scripts are told as a value. */
+static bool name_at_2(lua_State *L, enum var_scope *scope, struct slice *name)
 {
-	enum var_scope scope;
-
-	*name = script_text(L, index);
-	if (!var_name_split(name, &scope))
-		luaL_error(L, "invalid variable name '%s': a scope, a dot and a word are expected",
-			   lua_tostring(L, index));
-	return scope;
+	*name = script_text(L, 2);
+	return var_name_split(name, scope);
 }
 
 int script_set_var(lua_State *L, struct script_run *run)
 {
 	bool only_known = lua_toboolean(L, 4);
 	struct slice name;
-	enum var_scope scope = scope_at(L, 2, &name);
+	enum var_scope scope;
 	struct sample value;
 
 	luaL_checkany(L, 3);
+	if (!name_at_2(L, &scope, &name)) {
+		lua_pushboolean(L, false);
+		return 1;
+	}
 	script_to_sample(L, 3, run->ctx->arena, &value);
 	lua_pushboolean(L, var_set_named(run->box->room->cfg, scope, name, run->ctx, &value,
-					 !only_known));
+					 !only_known || scope != VAR_PROC));
 	return 1;
 }
 
 int script_unset_var(lua_State *L, struct script_run *run)
 {
 	struct slice name;
-	enum var_scope scope = scope_at(L, 2, &name);
+	enum var_scope scope;
 
-	lua_pushboolean(L, var_set_named(run->box->room->cfg, scope, name, run->ctx, NULL, false));
+	lua_pushboolean(L, name_at_2(L, &scope, &name) &&
+			var_set_named(run->box->room->cfg, scope, name, run->ctx, NULL, false));
 	return 1;
 }
 
 int script_get_var(lua_State *L, struct script_run *run)
 {
 	struct slice name;
-	enum var_scope scope = scope_at(L, 2, &name);
+	enum var_scope scope;
 	struct sample value;
 
-	if (var_get_named(run->box->room->cfg, scope, name, run->ctx, &value))
+	if (name_at_2(L, &scope, &name) &&
+	    var_get_named(run->box->room->cfg, scope, name, run->ctx, &value))
 		script_push_sample(L, &value, run->ctx->arena, false);
 	else
 		lua_pushnil(L);
