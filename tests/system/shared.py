@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes to memory that threads share, per request on kept connections: none process-wide; where a request is tracked,
-two cache lines of its entry and one of the part of the table that it is in, for the lookup. Needs a program made with
+two cache lines of its entry and one of the part of the table that it is in, for the lookup; where a script of its thread
+runs, none. Needs a program made with
 DEBUG=1, which counts them (doc/internals/shared-memory.md); skipped otherwise.
 """
+import subprocess
+import tempfile
+
 import lib
 
 REQUESTS = 500
@@ -39,6 +43,31 @@ frontend fe
 	http-request return status 200
 backend t
 	stick-table type ip size 100k expire 1h {store}
+"""
+
+
+LUA = """
+core.register_action("act", { "http-req" }, function(txn) txn.http:req_set_header("x-a", txn.sf:path() .. txn:get_var("txn.a")) end)
+core.register_converters("conv", function(text) local t = {} for i = 1, 20 do t[i] = text end return table.concat(t) end)
+"""
+SCRIPTED = """
+	nbthread 4
+	thread-groups 2
+	tune.lua.bool-sample-conversion normal
+	tune.lua.maxmem 64
+	{line} {script}
+defaults
+	mode http
+	timeout client 10s
+	timeout connect 10s
+	timeout server 10s
+frontend fe
+	bind 127.0.0.1:{port}
+	http-request set-var(txn.a) path,lua.conv
+	http-request lua.act
+	default_backend be
+backend be
+	server s1 127.0.0.1:{server}
 """
 
 
@@ -104,6 +133,25 @@ def tracked(tap, args, store, rule, lines):
         tap.ok(.9 < per["shared_process"] < 1.1, what + ": of the process, the lock of the lookup", per)
 
 
+def scripted(tap, args, line, locks):
+    """A request with an action and a converter of a script: who waits for whom."""
+    port = lib.ports(1)[0]
+    server = lib.Server(lib.echo_handler)
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as f:
+        f.write(LUA)
+        f.flush()
+        with lib.Proxy(args.program, SCRIPTED.format(port=port, line=line, script=f.name, server=server.port)) as proxy:
+            if not counts(proxy):
+                tap.skip("scripts: " + line, "not made with DEBUG=1")
+            elif "Lua" not in subprocess.run([args.program, "-vv"], stdout=subprocess.PIPE, text=True).stdout:
+                tap.skip("scripts: " + line, "made without Lua")
+            else:
+                before, between, after = counted(tap, proxy, port, line)
+                per = (after["shared_process"] - 2 * between["shared_process"] + before["shared_process"]) / REQUESTS
+                tap.ok(per > 5 if locks else per < .1, "%s: %s lock between threads" % (line, "the" if locks else "no"), per)
+    server.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -113,6 +161,8 @@ def main():
                                ("store gpc0,gpc0_rate(10s),conn_cur,http_req_rate(10s),bytes_out_cnt,bytes_out_rate(10s)",
                                 "http-request sc-inc-gpc0(0)", 3)):
         tap.attempt(store, tracked, tap, args, store, rule, lines)
+    for line, locks in (("lua-load-per-thread", False), ("lua-load", True)):
+        tap.attempt(line, scripted, tap, args, line, locks)
     tap.done()
 
 

@@ -390,9 +390,9 @@ static void sub_free(struct script_sub *s)
 		list_remove(&e->link);
 		free(e);
 	}
-	pthread_mutex_lock(&box->lock);
+	script_box_lock(box);
 	luaL_unref(box->L, LUA_REGISTRYINDEX, s->fn_ref);
-	pthread_mutex_unlock(&box->lock);
+	script_box_unlock(box);
 	if (s->task)
 		task_free(&s->task);
 	if (s->cfg)

@@ -110,7 +110,7 @@ static bool object_take(const struct line *line, struct script_box *box, char *e
 	bool good = true;
 	int top;
 
-	pthread_mutex_lock(&box->lock);
+	script_box_lock(box);
 	top = lua_gettop(box->L);
 	if (o->ref == LUA_NOREF) {
 		o->ref = LUA_REFNIL;
@@ -123,7 +123,7 @@ static bool object_take(const struct line *line, struct script_box *box, char *e
 			snprintf(error, size, "%s", luaL_typename(box->L, -1));
 		lua_settop(box->L, top);
 	}
-	pthread_mutex_unlock(&box->lock);
+	script_box_unlock(box);
 	return good;
 }
 
@@ -288,9 +288,9 @@ static void filter_detach(struct filter *f)
 {
 	struct script_filter *sf = state_of(f);
 
-	pthread_mutex_lock(&sf->box->lock);
+	script_box_lock(sf->box);
 	luaL_unref(sf->box->L, LUA_REGISTRYINDEX, sf->object);
-	pthread_mutex_unlock(&sf->box->lock);
+	script_box_unlock(sf->box);
 }
 
 static enum filter_result filter_begin(struct filter *f, enum filter_side side)

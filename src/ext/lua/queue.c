@@ -43,9 +43,9 @@ static void waiter_drop(struct script_held *held)
 {
 	struct value_waiter *w = container_of(held, struct value_waiter, held);
 
-	pthread_mutex_lock(&w->box->lock);
+	script_box_lock(w->box);
 	list_remove(&w->link);
-	pthread_mutex_unlock(&w->box->lock);
+	script_box_unlock(w->box);
 	task_free(&w->task);
 	free(w);
 }

@@ -325,7 +325,7 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 	run->handle = NULL;
 	run->is_clean = run->has_begun = false;
 	run->wake_ms = TIMER_NEVER;
-	pthread_mutex_lock(&box->lock);
+	script_box_lock(box);
 	take_coroutine(run);
 	lua_pushcfunction(box->L, begin);
 	lua_pushlightuserdata(box->L, &b);
@@ -335,7 +335,7 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 			     lua_tostring(box->L, -1));
 		lua_pop(box->L, 1);
 	}
-	pthread_mutex_unlock(&box->lock);
+	script_box_unlock(box);
 	if (!good)
 		script_end(run);
 	return good;
@@ -388,7 +388,7 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	uint64_t allocated, ns;
 	int r;
 
-	pthread_mutex_lock(&box->lock);
+	script_box_lock(box);
 	before = box->running;
 	box->running = run;
 	piece_begins(run);
@@ -416,7 +416,7 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 			   box->allocated - allocated);
 	run->has_begun = true;
 	box->running = before;
-	pthread_mutex_unlock(&box->lock);
+	script_box_unlock(box);
 	return step;
 }
 
@@ -431,7 +431,7 @@ void script_end(struct script_run *run)
 		script_let_go(run->held);
 	if (__atomic_load_n(&box->room->is_retired, __ATOMIC_RELAXED))
 		script_sockets_retire(box->room->cfg);
-	pthread_mutex_lock(&box->lock);
+	script_box_lock(box);
 	if (run->handle)
 		run->handle->run = NULL;
 	is_cut = run->co && lua_status(run->co) == LUA_YIELD;
@@ -445,5 +445,5 @@ void script_end(struct script_run *run)
 		lua_gc(box->L, LUA_GCSTEP, 0);
 	run->box = NULL;
 	run->co = NULL;
-	pthread_mutex_unlock(&box->lock);
+	script_box_unlock(box);
 }

@@ -3,6 +3,7 @@
 #include <lualib.h>
 #include <stdlib.h>
 #include "base/bug.h"
+#include "core/lock.h"
 #include "core/thread.h"
 #include "room_priv.h"
 #include "run_priv.h"
@@ -31,6 +32,7 @@ static bool reserve(struct script_room *room, size_t len)
 {
 	uint64_t used = __atomic_add_fetch(&room->memory, len, __ATOMIC_RELAXED);
 
+	SHARED_WRITE(process);
 	if (!room->maxmem_mb || used <= room->maxmem_mb << 20)
 		return true;
 	__atomic_sub_fetch(&room->memory, len, __ATOMIC_RELAXED);
@@ -59,6 +61,7 @@ static void discharge(struct script_box *box, size_t len)
 	box->credit += len;
 	if (box->credit <= 4 * CREDIT)
 		return;
+	SHARED_WRITE(process);
 	__atomic_sub_fetch(&box->room->memory, box->credit - CREDIT, __ATOMIC_RELAXED);
 	box->credit = CREDIT;
 }
@@ -244,6 +247,18 @@ struct script_box *script_box_new(struct script_room *room, unsigned thread)
 	}
 	script_box_free(&box);
 	return NULL;
+}
+
+void script_box_lock(struct script_box *box)
+{
+	if (!box->thread) /* the states of threads have theirs for themselves */
+		SHARED_WRITE(process);
+	pthread_mutex_lock(&box->lock);
+}
+
+void script_box_unlock(struct script_box *box)
+{
+	pthread_mutex_unlock(&box->lock);
 }
 
 struct script_box *script_box_of(lua_State *L)

@@ -54,6 +54,9 @@ void script_set_classes(lua_CFunction open);
 struct script_box *script_box_new(struct script_room *room, unsigned thread);
 /* NULLs the pointer; harmless when it is. */
 void script_box_free(struct script_box **at);
+/* The lock of a state: recursive, held while a piece of a script runs. */
+void script_box_lock(struct script_box *box);
+void script_box_unlock(struct script_box *box);
 struct script_box *script_box_of(lua_State *L);
 /* The box where <fn> is for this thread, and its reference. NULL: there is none. */
 struct script_box *script_box_for(const struct script_function *fn, int *ref);

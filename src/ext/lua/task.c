@@ -46,10 +46,10 @@ static void task_over(struct script_task *t)
 {
 	struct script_box *box = t->run.box;
 
-	pthread_mutex_lock(&box->lock);
+	script_box_lock(box);
 	luaL_unref(box->L, LUA_REGISTRYINDEX, t->fn_ref);
 	luaL_unref(box->L, LUA_REGISTRYINDEX, t->args_ref);
-	pthread_mutex_unlock(&box->lock);
+	script_box_unlock(box);
 	script_end(&t->run);
 	lock_take(&lock);
 	list_remove(&t->link);

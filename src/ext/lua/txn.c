@@ -177,9 +177,9 @@ static void kept_drop(struct kept *k)
 {
 	if (!k->box)
 		return;
-	pthread_mutex_lock(&k->box->lock);
+	script_box_lock(k->box);
 	luaL_unref(k->box->L, LUA_REGISTRYINDEX, k->ref);
-	pthread_mutex_unlock(&k->box->lock);
+	script_box_unlock(k->box);
 	k->box = NULL;
 }
 
