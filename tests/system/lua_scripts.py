@@ -3,7 +3,7 @@
 """Scripts as people run them, written anew after what their authors document: an authentication request to another server, a verifier
 of JSON Web Tokens with a JSON module of the distribution (package lua-dkjson), a service that answers ACME's http-01 challenges, CORS,
 a limiter with a bucket of tokens on a stick table; and scripts that misbehave in each kind of callback (an endless loop, one that eats
-memory, one that raises): they are ended and logged, and others are served."""
+memory, one that raises): they are ended and logged, and others are served. And modules of others (lua-json, lua-cjson, LuaSocket)."""
 import base64
 import glob
 import hashlib
@@ -192,6 +192,23 @@ backend clients
 """
 
 
+# differs: lua-socket
+MODULES = """
+	nbthread 1
+	tune.lua.bool-sample-conversion normal
+	lua-prepend-path /usr/share/lua/5.1/?.lua
+	lua-prepend-path /usr/share/lua/5.1/?/init.lua
+	lua-load {script}
+defaults
+	mode http
+	timeout client 5s
+frontend fe
+	bind 127.0.0.1:{port}
+	http-request lua.act
+	http-request return status 200 hdr got "%[var(txn.got)]"
+"""
+
+
 class Scene:
     def __init__(self, args, modules):
         self.folder = tempfile.mkdtemp(prefix="luas.")
@@ -311,9 +328,54 @@ def misbehaving(tap, x):
     tap.eq(x.ask("/cors")[0], 200, "all is well")
 
 
+def module_says(args, code):
+    """What the action of a script with this code has set."""
+    port = lib.ports(1)[0]
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as f:
+        f.write(code)
+        f.flush()
+        with lib.Proxy(args.program, MODULES.format(script=f.name, port=port), restless="it may wait in LuaSocket") as proxy:
+            with lib.connect(port, 30) as s:
+                s.sendall(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n")
+                got = lib.Reader(s).response()
+            return dict(got[1]).get("got") if got else proxy.output()[-1000:]
+
+
+def modules(tap, args):
+    """Modules of others. Those in C may have names that the program has too: a reason to skip them where a sanitizer has the names."""
+    action = 'core.register_action("act", { "http-req" }, function(txn) %s end)'
+    beside = lib.is_reference(args.program)
+    if glob.glob("/usr/share/lua/5.*/json.lua"):
+        code = 'local json = require("json") ' + action % (
+            'local claims = json.decode(txn.c:ub64dec("eyJzdWIiOiJhbm4iLCJyb2xlcyI6WyJhIiwiYiJdfQ")) '
+            'txn:set_var("txn.got", claims.sub .. #claims.roles .. json.encode(claims.roles))')
+        tap.eq(module_says(args, code), 'ann2["a","b"]', "lua-json")
+    else:
+        tap.skip("lua-json", "it is not installed (scripts/install-deps test)")
+    if lib.is_sanitized(args.program) or not glob.glob("/usr/lib/*/lua/5.4/cjson.so"):
+        tap.skip("lua-cjson", "it is not installed (scripts/install-deps test), or the program is sanitized")
+    else:
+        code = 'local json = require("cjson") ' + action % 'txn:set_var("txn.got", json.encode({ ("x"):rep(3000) }):sub(-3) .. #json.decode("[1,2,3]"))'
+        tap.eq(module_says(args, code), 'x"]3', "lua-cjson, whose names are its own")
+        tap.ok("none.such" in module_says(args, 'local _, why = pcall(require, "none.such") ' + action % 'txn:set_var("txn.got", why)'), "no module")
+        tap.eq(module_says(args, 'local f, _, w = package.loadlib("/none.so", "f") ' + action % 'txn:set_var("txn.got", tostring(f) .. w)'), "nilopen", "no library")
+    if lib.is_sanitized(args.program) or not glob.glob("/usr/lib/*/lua/5.4/socket/core.so"):
+        tap.skip("LuaSocket", "it is not installed (scripts/install-deps test), or the program is sanitized")
+        return
+    try_it = 'local s = socket.tcp() s:settimeout(1) local _, why = s:connect("127.0.0.1", 1) '
+    code = 'local socket = require("socket") ' + try_it + action % 'txn:set_var("txn.got", why)'
+    tap.eq(module_says(args, code), "connection refused", "LuaSocket while the program starts")
+    code = 'local socket = require("socket") ' + action % (
+        'local t = { tostring(socket.gettime() > 0) } for _, f in ipairs({ socket.tcp, socket.udp, socket.sleep, socket.select, socket.dns.toip }) do '
+        'local good, why = pcall(f, 0) t[#t + 1] = good and "done" or why:match("use core.tcp") or why end txn:set_var("txn.got", table.concat(t, " "))')
+    got = module_says(args, code)
+    tap.ok(beside or got == "true" + " use core.tcp" * 5, "LuaSocket is refused where it would stop a thread", got)
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
+    tap.attempt("modules", modules, tap, args)
     module = glob.glob("/usr/share/lua/5.*/dkjson.lua")
     if not module:
         tap.skip("scripts", "the JSON module is not installed (scripts/install-deps test)")

@@ -203,6 +203,7 @@ static int open_all(lua_State *L)
 		if (!(box->room->libs & 1u << i))
 			luaL_requiref(L, libs[i].name, libs[i].func, 1);
 	lua_settop(L, 0);
+	script_modules_open(L);
 	open_classes(L);
 	for (p = box->room->paths; p; p = p->next)
 		script_prepend_path(L, p);

@@ -61,6 +61,8 @@ struct script_box *script_box_of(lua_State *L);
 /* The box where <fn> is for this thread, and its reference. NULL: there is none. */
 struct script_box *script_box_for(const struct script_function *fn, int *ref);
 bool script_libs_parse(const char *word, unsigned *missing);
+/* modules.c: how `require` loads modules in C. In a new state, whose stack it clears. */
+void script_modules_open(lua_State *L);
 void script_prepend_path(lua_State *L, const struct script_path *p);
 /* A class: a table of methods that objects of this name have. */
 void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods);
