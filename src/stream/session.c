@@ -103,7 +103,6 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 	if (fe->options & PROXY_OPT_SOCKET_STATS) {
 		gauge_add(&l->state->counters, CNT_SESS_CUR, 1, &l->state->session_max);
 		counter_add(&l->state->counters, CNT_CONN_TOT, 1);
-		counter_add(&l->state->counters, CNT_SESS_TOT, 1);
 	}
 	SESSION_TRACE(STATE, s, NEW, "a session begins");
 	return s;
@@ -317,7 +316,17 @@ void session_start_with(struct session *s, struct stream *strm)
 	first_stream = NULL;
 }
 
-/* tcp-request session. False: the client is refused. */
+/* One more <which> (enum counter_front) of the frontend and, where they count, of the listener. */
+static void count_front(struct session *s, unsigned which)
+{
+	counter_add(&s->fe->state->fe, which, 1);
+	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&s->listener->state->counters, which, 1);
+}
+
+/* tcp-request session. False: the client is refused, and is no session: neither columns nor rates
+ * (`fe_sess_rate`, which these rules may ask for) have it.
+ */
 static bool session_is_welcome(struct session *s)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
@@ -326,9 +335,6 @@ static bool session_is_welcome(struct session *s)
 	const struct rule *which;
 	enum rule_result r = RULE_CONTINUE;
 
-	proxy_count_session(s->fe);
-	if (s->fe->mode != PROXY_MODE_HTTP)
-		counter_add(&s->fe->state->fe, CNT_SESS_OTHER, 1);
 	if (rules_any(s->fe, RULES_TCP_SESSION)) {
 		struct arena arena;
 
@@ -338,9 +344,14 @@ static bool session_is_welcome(struct session *s)
 		arena_fini(&arena);
 	}
 	if (r != RULE_CONTINUE && r != RULE_ACCEPT) {
-		counter_add(&s->fe->state->fe, CNT_DENIED_SESS, 1);
+		count_front(s, CNT_DENIED_SESS);
 		return false;
 	}
+	proxy_count_session(s->fe);
+	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&s->listener->state->counters, CNT_SESS_TOT, 1);
+	if (s->fe->mode != PROXY_MODE_HTTP)
+		counter_add(&s->fe->state->fe, CNT_SESS_OTHER, 1);
 	track_session(s);
 	return true;
 }
@@ -377,7 +388,7 @@ static bool connection_is_welcome(struct session *s)
 	arena_fini(&arena);
 	if (r == RULE_CONTINUE || r == RULE_ACCEPT)
 		return true;
-	counter_add(&s->fe->state->fe, CNT_DENIED_CONN, 1);
+	count_front(s, CNT_DENIED_CONN);
 	return false;
 }
 
