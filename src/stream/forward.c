@@ -312,7 +312,7 @@ static enum step forward_check_server(struct stream *s)
 		return STEP_NEXT;
 	if (f & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
 		stream_count_back(s, CNT_SERVER_ABORTS);
-		if (s->flags & STRM_HTTP && !is_tunnel(s))
+		if (!(s->flags & STRM_HTTP) || !is_tunnel(s))
 			stream_count_back(s, CNT_RESP_ERRORS);
 		if (s->back.tx.len)
 			block_queue_clear(&s->back.tx);

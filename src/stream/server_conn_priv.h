@@ -43,7 +43,7 @@ struct server_conn {
 	bool multiplex;          /* <mux> carries several streams at once */
 	bool is_kept;            /* idle, in the session's list */
 	bool has_room;           /* counted by server_room_take() */
-	bool proven;             /* a second stream went well on it */
+	bool proven;             /* a second stream went well on it; stays as it is while idle */
 };
 
 /* --- server_idle.c: lists of the calling thread unless said otherwise */

@@ -172,7 +172,7 @@ void idle_leave(struct server_conn *sc)
 	__atomic_store_n(&l->count, l->count - 1, __ATOMIC_RELAXED);
 	if (l->count < l->low)
 		l->low = l->count;
-	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, -1);
+	counter_add(&sc->server->state->counters, sc->proven ? CNT_SAFE_CUR : CNT_IDLE_CUR, -1);
 	if (l->count)
 		return;
 	timer_cancel(&l->timer);
@@ -195,7 +195,7 @@ void idle_put(struct idle_list *l, struct server_conn *sc)
 	sc->idle = l;
 	list_prepend(&l->conns, &sc->link);
 	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
-	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, 1);
+	counter_add(&sc->server->state->counters, sc->proven ? CNT_SAFE_CUR : CNT_IDLE_CUR, 1);
 	if (!list_is_linked(&l->thread_link))
 		list_append(&idle_lists, &l->thread_link);
 	if (!timer_is_set(&l->timer))
