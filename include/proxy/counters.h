@@ -153,8 +153,10 @@ static inline unsigned counter_of_status(int status)
 
 /* Events per second over a sliding second, and the largest value seen. */
 struct rate_set {
-	char *shards;   /* one cache line per group */
-	uint32_t max;   /* atomic: of the seconds that are over; see rate_set_max() */
+	char *shards;         /* one cache line per group */
+	uint32_t max;         /* atomic: of the seconds that are over; see rate_set_max() */
+	uint32_t spared;      /* atomic: of second <cleared_sec>, before the maximum was cleared */
+	uint64_t cleared_sec; /* atomic */
 };
 
 /* False: no memory. */
@@ -185,6 +187,8 @@ static inline void rate_set_add(struct rate_set *r, unsigned n)
 uint32_t rate_set_read(const struct rate_set *r);
 /* The largest number of events in one second so far. */
 uint32_t rate_set_max(const struct rate_set *r);
+/* Forgets the maximum: what has happened so far makes none any more. From any thread. */
+void rate_set_clear_max(struct rate_set *r);
 /* Milliseconds to wait before one more event keeps the rate within <limit> a second; 0: none. */
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
 

@@ -311,6 +311,8 @@ struct tls_figures {
 	uint64_t max_connections, rate_limit;
 };
 void tls_get_figures(struct tls_figures *out);
+/* Forgets the largest rates. From any thread. */
+void tls_clear_max(void);
 /* "OpenSSL 3.0.2 15 Mar 2022", "3.0.2", of the library in use; NULL: none. */
 const char *tls_library_name(void);
 /* The lines of -vv about it. */

@@ -97,6 +97,11 @@ void listen_get_figures(struct listen_figures *out)
 	out->session_rate_limit = __atomic_load_n(&limits.maxsessrate, __ATOMIC_RELAXED);
 }
 
+void listen_clear_max(void)
+{
+	rate_set_clear_max(&conn_rate);
+}
+
 /* --- places and rates ---------------------------------------------------------------------- */
 
 bool listen_is_held(const struct proxy *fe)

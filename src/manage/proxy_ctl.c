@@ -5,11 +5,13 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
+#include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/walk.h"
+#include "tls/tls.h"
 #include "stats_shared_priv.h"
 
 /* The frontend that the next word names, moving behind it; NULL: reported. */
@@ -165,7 +167,7 @@ static void clear_server(struct server_state *st, bool all)
 {
 	CLEAR(st->session_max);
 	CLEAR(st->queue_max);
-	CLEAR(st->session_rate.max);
+	rate_set_clear_max(&st->session_rate);
 	time_set_clear(&st->times);
 	if (all)
 		latency_set_clear(&st->latency);
@@ -204,9 +206,9 @@ static void clear_proxy(struct proxy *px, bool all)
 
 	if (px->caps & PROXY_FE) {
 		CLEAR(st->fe_session_max);
-		CLEAR(st->fe_session_rate.max);
-		CLEAR(st->fe_conn_rate.max);
-		CLEAR(st->fe_request_rate.max);
+		rate_set_clear_max(&st->fe_session_rate);
+		rate_set_clear_max(&st->fe_conn_rate);
+		rate_set_clear_max(&st->fe_request_rate);
 		clear_listeners(px, all);
 		if (all) {
 			keep_totals(st);
@@ -217,7 +219,7 @@ static void clear_proxy(struct proxy *px, bool all)
 	if (px->caps & PROXY_BE) {
 		CLEAR(st->be_session_max);
 		CLEAR(st->be_queue_max);
-		CLEAR(st->be_session_rate.max);
+		rate_set_clear_max(&st->be_session_rate);
 		time_set_clear(&st->times);
 		if (all)
 			latency_set_clear(&st->be_latency);
@@ -254,8 +256,11 @@ static enum ctl_step clear_counters(struct ctl_request *rq)
 
 	if (!c && !ctl_require(rq, all ? CTL_ADMIN : CTL_OPERATOR))
 		return CTL_DONE;
-	if (!c)
+	if (!c) {
+		listen_clear_max();
+		tls_clear_max();
 		c = proxy_walk_begin(rq, sizeof(*c));
+	}
 	if (!c)
 		return CTL_DONE;
 	c->all = all;

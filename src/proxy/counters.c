@@ -41,8 +41,7 @@ size_t shard_lines_size(void)
 
 void rate_set_place(struct rate_set *r, void *lines)
 {
-	r->max = 0;
-	r->shards = lines;
+	*r = (struct rate_set){ .shards = lines };
 }
 
 bool rate_set_init(struct rate_set *r)
@@ -77,6 +76,17 @@ static uint32_t rate_second_elsewhere(const struct rate_set *r, uint64_t sec, un
 	return sum;
 }
 
+/* Of the <sum> events of second <sec>, those that came since the maximum was cleared. */
+static uint32_t since_cleared(const struct rate_set *r, uint64_t sec, uint32_t sum)
+{
+	uint64_t cleared = __atomic_load_n(&r->cleared_sec, __ATOMIC_RELAXED);
+	uint32_t spared = __atomic_load_n(&r->spared, __ATOMIC_RELAXED);
+
+	if (sec != cleared)
+		return sec > cleared ? sum : 0;
+	return sum > spared ? sum - spared : 0;
+}
+
 /* The maximum is everybody's: it is looked at when a second is over, not at each event. */
 void rate_set_begin(struct rate_set *r, unsigned n)
 {
@@ -85,7 +95,8 @@ void rate_set_begin(struct rate_set *r, unsigned n)
 
 	if (!rate_add(rate_set_shard(r, thread_group), n, &closed))
 		return;
-	sum = closed.count + rate_second_elsewhere(r, closed.sec, thread_group);
+	sum = since_cleared(r, closed.sec,
+			    closed.count + rate_second_elsewhere(r, closed.sec, thread_group));
 	old = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
 	while (sum > old) {
 		SHARED_WRITE(process);
@@ -97,20 +108,31 @@ void rate_set_begin(struct rate_set *r, unsigned n)
 
 uint32_t rate_set_max(const struct rate_set *r)
 {
+	uint64_t now = clock_now_ns() / NS_PER_SEC;
 	uint32_t max = __atomic_load_n(&r->max, __ATOMIC_RELAXED), sum = rate_set_read(r);
 
-	if (sum > max)
+	/* (what passes now has to do with the second before) */
+	if (sum > max && now > __atomic_load_n(&r->cleared_sec, __ATOMIC_RELAXED) + 1)
 		max = sum;
 	/* seconds that nobody has closed yet */
 	for (unsigned g = 0; g < thread_group_count(); g++) {
 		uint64_t sec = __atomic_load_n(&rate_set_shard(r, g)->current_sec,
 					       __ATOMIC_RELAXED);
 
-		sum = rate_second_elsewhere(r, sec, UINT32_MAX);
+		sum = since_cleared(r, sec, rate_second_elsewhere(r, sec, UINT32_MAX));
 		if (sum > max)
 			max = sum;
 	}
 	return max;
+}
+
+void rate_set_clear_max(struct rate_set *r)
+{
+	uint64_t now = clock_now_ns() / NS_PER_SEC;
+
+	__atomic_store_n(&r->cleared_sec, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->spared, rate_second_elsewhere(r, now, UINT32_MAX), __ATOMIC_RELAXED);
+	__atomic_store_n(&r->max, 0, __ATOMIC_RELAXED);
 }
 
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)

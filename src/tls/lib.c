@@ -100,7 +100,8 @@ enum { FIG_FRONT_OPEN, FIG_FRONT_TOTAL, FIG_BACK_OPEN, FIG_BACK_TOTAL, FIG_COUNT
 
 struct top_rate {
 	struct rate rate;
-	uint32_t max; /* atomic */
+	uint32_t max;         /* atomic */
+	uint64_t cleared_sec; /* atomic: the maximum is that of later seconds */
 };
 
 static struct counter_set figures;
@@ -117,15 +118,28 @@ static void top_rate_add(struct top_rate *t)
 
 	SHARED_WRITE(process);
 	if (rate_add(&t->rate, 1, &closed) &&
+	    closed.sec > __atomic_load_n(&t->cleared_sec, __ATOMIC_RELAXED) &&
 	    closed.count > __atomic_load_n(&t->max, __ATOMIC_RELAXED))
 		__atomic_store_n(&t->max, closed.count, __ATOMIC_RELAXED);
 }
 
 static uint32_t top_rate_max(const struct top_rate *t)
 {
+	uint64_t cleared = __atomic_load_n(&t->cleared_sec, __ATOMIC_RELAXED);
 	uint32_t max = __atomic_load_n(&t->max, __ATOMIC_RELAXED), now = rate_read(&t->rate);
 
-	return now > max ? now : max;
+	/* (what passes now has to do with the second before) */
+	return now > max && clock_now_ns() / NS_PER_SEC > cleared + 1 ? now : max;
+}
+
+void tls_clear_max(void)
+{
+	struct top_rate *all[] = { &front_rate, &front_keys, &back_keys, &front_reused };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		__atomic_store_n(&all[i]->cleared_sec, clock_now_ns() / NS_PER_SEC, __ATOMIC_RELAXED);
+		__atomic_store_n(&all[i]->max, 0, __ATOMIC_RELAXED);
+	}
 }
 
 bool tls_figures_init(void)

@@ -3,8 +3,12 @@
 
 client(port, "STEP | STEP", proxy)   a client step by step: "text" is sent; answer (one), end (all that comes until the end),
                                      more (some bytes), gone (it is waited for, whatever comes), shut, reset, close, new (another
-                                     connection; the first goes on), old (back to the first), seen (a server got a request), ctl COMMAND
+                                     connection; the first goes on), old (back to the first), seen (a server got a request), ctl COMMAND,
+                                     columns PROXY/OBJECT COLUMN ... (as "#" below), until COMMAND ~ PATTERN
 run("!", COMMAND, ...)               a command of the Runtime API; more of them on one line with ";"
+                                     "until COMMAND ~ PATTERN": once more until its answer has it
+run("&", TEXT, ...)                  what a client sends to the stats socket at once, with escapes of Python, and all that it gets
+run("#", "PROXY/OBJECT COLUMN ...", ...)  the values of columns of show stat; COLUMN+ tells "+" of any but nothing and zero
 run("%", ARGUMENTS, ...)             a run of the program on the configuration: its exit status; @CFG is the file
 misbehave(sock, status, more)        what a server does whose X-Answer is no status
 rules_of, values_of, with_values     cases whose lines are "? EXPRESSION": each is set as a variable by a rule of the frontend, after
@@ -145,7 +149,12 @@ def text_of(raw):
 
 def client(port, text, proxy):
     """What the client saw, a line for each step that reads."""
-    socks = [lib.connect(port)]
+    try:
+        socks = [lib.connect(port)]
+    except ConnectionResetError:
+        if text.strip() != "gone": # which it is already
+            raise
+        return []
     readers = [lib.Reader(socks[0])]
     said, at = [], 0
     SEEN.clear()
@@ -159,7 +168,8 @@ def client(port, text, proxy):
             said.append("%s %s" % (got[0], got[2].decode("latin-1").split("\r\n")[0]) if got else "end")
             said[-1] = re.sub(r" <html>.*", "", said[-1]).strip()
         elif word == "gone":
-            lib.recv_all(s)
+            with contextlib.suppress(ConnectionResetError):
+                lib.recv_all(s)
         elif word == "end":
             try:
                 rest = r.buf + lib.recv_all(s)
@@ -190,6 +200,8 @@ def client(port, text, proxy):
             SEEN.clear()
         elif word == "ctl":
             said += lines_of(proxy.ctl(rest))
+        elif word == "columns":
+            said.append(columns(proxy.stats(), *rest.split()))
         elif word == "until": # until CTL COMMAND ~ PATTERN
             command, _, pattern = rest.partition(" ~ ")
             if not lib.until(lambda: re.search(pattern, proxy.ctl(command))):
@@ -214,11 +226,46 @@ def shaped(line, proxy, port):
         words[18:22] = ["PORT" if len(w) > 3 else w for w in words[18:22]]
         line = " ".join(words)
     line = re.sub(r"\bexp=\d+", "exp=MS", line)
+    line = re.sub(r"^\d+:\d\d:\d\d:\d\d> ", "UPTIME> ", line)
+    if line.count(",") > 80: # of show stat: whose they are
+        line = ",".join(line.split(",", 2)[:2]) + ",..."
     return plain(line)
+
+
+def columns(stats, name, *wanted):
+    """The values of the columns of an object, in a line."""
+    row = stats.get(tuple(name.split("/", 1)), {})
+    values = [row.get(column.rstrip("+"), "missing") for column in wanted]
+    values = ["+" if column.endswith("+") and v not in ("", "0", "missing") else v for column, v in zip(wanted, values)]
+    return " ".join(v.replace(" ", "_") or '""' for v in values)
+
+
+def conversation(proxy, text):
+    """What a client gets that sends all at once and closes its side."""
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(lib.PATIENCE)
+    with s:
+        s.connect(proxy.ctl_path)
+        s.sendall(text.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+        with contextlib.suppress(OSError): # it may be closed already
+            s.shutdown(socket.SHUT_WR)
+        got = b""
+        with contextlib.suppress(ConnectionResetError): # there were lines that it has not read
+            while part := s.recv(65536):
+                got += part
+        return got.decode("latin-1")
 
 
 def run(kind, text, proxy, program, port):
     """The lines that come of a command, or the exit status of a run."""
+    if kind == "&":
+        return [shaped(line, proxy, port) for line in conversation(proxy, text).split("\n")] or ["nothing"]
+    if kind == "#":
+        return [columns(proxy.stats(), *text.split())]
+    if text.startswith("until "):
+        command, _, pattern = text[6:].partition(" ~ ")
+        seen = lib.until(lambda: re.search(pattern, proxy.ctl(command)))
+        return ["seen" if seen else line for line in lines_of(proxy.ctl(command))][:1 if seen else None]
     if kind == "!":
         return [shaped(line, proxy, port) for line in lines_of(proxy.ctl(text))] or ["nothing"]
     full = [program] + text.replace("@CFG", proxy.conf_path).split()

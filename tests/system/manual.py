@@ -31,7 +31,7 @@ defaults
 	timeout tarpit 50ms
 """
 warnings.simplefilter("ignore", DeprecationWarning)  # escapes of requests that Python does not know
-STEP = re.compile(r"([>$!%<L=?])(\d?)(?: (.*)|$)")
+STEP = re.compile(r"([>$!%#&<L=?])(\d?)(?: (.*)|$)")
 CERTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../reg-tests/tls/certs")
 DULL = ("content-length", "connection", "date", "cache-control", "content-type", "www-authenticate")
 
@@ -170,7 +170,7 @@ def play_in(folder, program, text, servers):
             if not step:
                 continue
             kind, count, rest = step.groups()
-            if kind in ">$":  # those before are gone: logs count connections
+            if kind in ">$#":  # those before are gone: logs count connections
                 lib.until(lambda: proxy.stats()["f", "FRONTEND"]["scur"] == "0")
             if kind == ">":
                 out.append(("< " + lib_manual.dated(ask(port, rest))).rstrip())
