@@ -47,7 +47,7 @@ struct server;
 	X(L6RSP, "L6RSP", "Layer6 invalid response", FAILED) \
 	X(L7TOUT, "L7TOUT", "Layer7 timeout", FAILED) \
 	X(L7RSP, "L7RSP", "Layer7 invalid response", FAILED) \
-	X(L57DATA, "", "", UNKNOWN) /* those up to L7STS have a protocol code */ \
+	X(L57DATA, "", "", UNKNOWN) /* those behind it have a code: of the protocol, or of a process */ \
 	X(L7OK, "L7OK", "Layer7 check passed", PASSED) \
 	X(L7OKC, "L7OKC", "Layer7 check conditionally passed", CONDPASS) \
 	X(L7STS, "L7STS", "Layer7 wrong status", FAILED) \
@@ -155,7 +155,7 @@ const char *check_status_text(enum check_status status);
 enum check_outcome check_status_outcome(enum check_status status);
 static inline bool check_status_has_code(enum check_status status)
 {
-	return status > CHECK_L57DATA && status <= CHECK_L7STS;
+	return status > CHECK_L57DATA;
 }
 
 static inline unsigned check_flags_of(const struct check_state *cs)

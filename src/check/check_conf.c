@@ -512,7 +512,7 @@ static const struct conf_keyword keywords[] = {
 	PROXY_OPTION("tcp-check", parse_kind, CHECK_KIND_TCPCHK, "check with tcp-check rules") },
 	PROXY_OPTION("external-check", parse_kind, CHECK_KIND_EXTERNAL, "check with a program") },
 	PROXY_OPTION("mysql-check", check_proto_parse, 0, "check MySQL servers"),
-	  .syntax = "[user <name> [post-41|pre-41]]" },
+	  .syntax = "[user <name> [post-41|pre-41|post-80]]" },
 	PROXY_OPTION("pgsql-check", check_proto_parse, 0, "check PostgreSQL servers"),
 	  .syntax = "user <name>" },
 	PROXY_OPTION("redis-check", check_proto_parse, 0, "check Redis servers") },

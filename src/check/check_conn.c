@@ -209,10 +209,8 @@ static void set_tls(struct check *c, const struct check_connect *o, struct dial_
 	w->secure = tls_dial;
 	w->tls = server_slots(c->server);
 	w->sni = o->sni ? slice_of(o->sni) : check_http_sni(c);
-	w->alpn = o->alpn.ptr ? o->alpn : s->alpn;
-	/* (without any, those of the line, unless a rule says all of it) */
-	if (!w->alpn.ptr && !o->implicit && !o->use_default)
-		w->alpn = SLICE("");
+	/* (without any, `alpn` of the line; `check-alpn` is for checks that connect as the line says) */
+	w->alpn = o->alpn.ptr || (!o->implicit && !o->use_default) ? o->alpn : s->alpn;
 }
 
 /* From our address to the one that was asked for; nothing is proxied with version 2. */

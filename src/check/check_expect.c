@@ -68,15 +68,14 @@ static bool content_matches(struct check *c, const struct check_expect *e, struc
 	}
 }
 
-/* How many bytes an answer needs at least. */
-static size_t least(const struct check_expect *e)
+/* How many bytes an answer needs at least: what is asked for by `min-recv`, and as many as the text that is looked for. */
+static size_t least(struct check *c, const struct check_expect *e)
 {
-	size_t len = e->match == EXPECT_STRING || e->match == EXPECT_BINARY ? e->value.text.len : 0;
+	bool is_text = e->match != EXPECT_REGEX && e->match != EXPECT_BINARY_REGEX;
+	size_t len = is_text ? wanted(c->run, &e->value).len : 0;
 	size_t min = e->min_recv > 0 ? (size_t)e->min_recv : 0;
 
-	if (len && min)
-		return min < len ? min : len;
-	return len ? len : min;
+	return min > len ? min : len;
 }
 
 static const char *mismatch_text(struct check *c, const struct check_rule *rule)
@@ -119,7 +118,7 @@ static enum expect_verdict expect_content(struct check *c, const struct check_ru
 				       rule->comment ? rule->comment : "");
 		return VERDICT_FAIL;
 	}
-	if (!in.len || (in.len < least(e) && !final))
+	if (!in.len || (in.len < least(c, e) && !final))
 		return VERDICT_WAIT;
 	matches = content_matches(c, e, in);
 	if (matches && !e->negated)

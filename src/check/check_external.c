@@ -20,11 +20,13 @@
 #include "base/strbuf.h"
 #include "conf/conf.h"
 #include "core/fd.h"
+#include "mux/mux.h"
 #include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 #include "check_priv.h"
 #include "check_settings.h"
 
@@ -111,8 +113,9 @@ static void put_variables(struct program *p, const struct check *c)
 	put_number(p, "HAPROXY_SERVER_MAXCONN",
 		   __atomic_load_n(&srv->state->maxconn, __ATOMIC_RELAXED));
 	put_variable(p, "HAPROXY_SERVER_NAME", srv->name);
-	put_variable(p, "HAPROXY_SERVER_SSL", "0");
-	put_variable(p, "HAPROXY_SERVER_PROTO", srv->proxy->mode == PROXY_MODE_HTTP ? "h1" : "tcp");
+	put_variable(p, "HAPROXY_SERVER_SSL", tls_server_is_given(server_slots(srv)) ? "1" : "0");
+	put_variable(p, "HAPROXY_SERVER_PROTO", srv->proxy->mode != PROXY_MODE_HTTP ? "tcp" :
+		     srv->mux.forced ? srv->mux.forced->name : "h1");
 	put_variable(p, "PATH", c->proxy->path ? c->proxy->path : "");
 }
 
@@ -186,7 +189,7 @@ static void ended(void *owner, int fd, unsigned events)
 	fd_close(fd);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		r.status = CHECK_PROCOK;
-	r.code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+	r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	c->done(c, &r);
 }
 

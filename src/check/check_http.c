@@ -74,11 +74,15 @@ static struct slice cleaned(struct check_run *r, struct slice text, bool is_uri)
 	return slice_make(to, to ? n : 0);
 }
 
-/* An absolute URI names the host that the Host field names. */
+/* An absolute URI, and an authority alone, names the host that the Host field names. */
 static void put_uri(struct strbuf *b, struct slice uri, struct slice host)
 {
 	size_t from = slice_find(uri, SLICE("://")), path;
 
+	if (host.len && slice_find_char(uri, 0, '/') == SIZE_MAX && !slice_eq(uri, SLICE("*"))) {
+		put_clean(b, host, true);
+		return;
+	}
 	if (!host.len || !uri.len || uri.ptr[0] == '/' || from == SIZE_MAX) {
 		put_clean(b, uri, true);
 		return;
@@ -141,6 +145,17 @@ struct slice check_http_sni(struct check *c)
 	return rule ? without_port(host_of(c, &rule->http)) : slice_none();
 }
 
+/* Does a request without a body say so? Not with methods that have none. */
+static bool tells_no_body(const char *method)
+{
+	static const char *const bare[] = { "GET", "HEAD", "OPTIONS", "DELETE" };
+
+	for (unsigned i = 0; i < ARRAY_LEN(bare); i++)
+		if (!method || strcmp(method, bare[i]) == 0)
+			return false;
+	return true;
+}
+
 /* Most requests are no longer. */
 #define REQUEST_USUAL 256
 
@@ -172,7 +187,7 @@ static void put_request(struct check *c, struct strbuf *b, const struct check_ht
 		put_state(b, c->server);
 		strbuf_add_str(b, "\r\n");
 	}
-	if (body.len)
+	if (body.len || tells_no_body(h->method))
 		strbuf_printf(b, "content-length: %zu\r\n", body.len);
 	if (!has_connection && strcmp(version, "HTTP/1.0") != 0)
 		strbuf_add_str(b, "connection: close\r\n");

@@ -36,6 +36,18 @@ static bool add_judge(struct arena *a, struct check_rules *to, check_judge_fn *j
 	return rule != NULL;
 }
 
+/* The connection of a protocol with a farewell: it is closed, not reset. */
+static bool add_connect(struct arena *a, struct check_rules *to)
+{
+	struct check_rule *rule = check_rule_add(a, to, CHECK_CONNECT);
+
+	if (rule) {
+		rule->step = 0;
+		rule->connect.implicit = rule->connect.linger = true;
+	}
+	return rule != NULL;
+}
+
 /* --- helpers of judges ---------------------------------------------------------------------- */
 
 /* The first line, or what there is of it, as text of the result. */
@@ -157,7 +169,7 @@ static bool make_smtp(struct conf_line *l, struct check_rules *to)
 		conf_next(l);
 	}
 	text = arena_printf(a, "%s %s\r\n", hello, domain);
-	return conf_take_end(l) && text && add_judge(a, to, judge_smtp) &&
+	return conf_take_end(l) && text && add_connect(a, to) && add_judge(a, to, judge_smtp) &&
 		add_send(a, to, text, strlen(text)) && add_judge(a, to, judge_smtp) &&
 		add_send(a, to, "QUIT\r\n", 6) && add_judge(a, to, judge_smtp);
 }
@@ -222,17 +234,33 @@ static enum expect_verdict judge_mysql_answer(struct check *c, struct slice in, 
 	return pass(r, 0, c->run->note);
 }
 
-#define MYSQL_POST_41 32 /* bytes of the packet before the name */
-#define MYSQL_PRE_41 5
+/* What a client of each protocol sends to log in without a password: capabilities, the largest packet and the charset; zeros
+ * up to <fixed>; the name, an empty password; and the method, where the server is told it (CLIENT_PLUGIN_AUTH). */
+static const struct mysql_form {
+	const char *word;
+	struct slice head;
+	size_t fixed; /* bytes of the packet before the name */
+	const char *plugin;
+} mysql_forms[] = {
+	{ "post-41", SLICE("\x00\x82\x00\x00" "\x00\x80\x00\x01" "\x21"), 32, NULL },
+	{ "pre-41", SLICE("\x00\x80" "\x00\x00\x01"), 5, NULL },
+	{ "post-80", SLICE("\x00\x82\x08\x00" "\x00\x80\x00\x01" "\x21"), 32, "mysql_native_password" },
+};
+
+/* The form of that word, the first one without a word, or NULL. */
+static const struct mysql_form *mysql_form_find(const char *word)
+{
+	for (size_t i = 0; i < sizeof(mysql_forms) / sizeof(*mysql_forms); i++)
+		if (!word || strcmp(word, mysql_forms[i].word) == 0)
+			return &mysql_forms[i];
+	return NULL;
+}
 
 /* The authentication without password, then the end. */
-static bool mysql_login(struct arena *a, struct check_rules *to, const char *user, bool pre_41)
+static bool mysql_login(struct arena *a, struct check_rules *to, const char *user, const struct mysql_form *form)
 {
-	static const char post[] = "\x00\x82\x00\x00" "\x00\x80\x00\x01" "\x21";
-	static const char pre[] = "\x00\x80" "\x00\x00\x01";
 	static const char quit[] = "\x01\x00\x00\x00\x01";
-	size_t fixed = pre_41 ? MYSQL_PRE_41 : MYSQL_POST_41, name = strlen(user);
-	size_t len = fixed + name + 2;
+	size_t name = strlen(user), len = form->fixed + name + 2 + (form->plugin ? strlen(form->plugin) + 1 : 0);
 	char *p = arena_zalloc(a, 4 + len);
 
 	if (!p)
@@ -240,19 +268,22 @@ static bool mysql_login(struct arena *a, struct check_rules *to, const char *use
 	p[0] = (char)(len & 0xff);
 	p[1] = (char)(len >> 8 & 0xff);
 	p[3] = 1;
-	memcpy(p + 4, pre_41 ? pre : post, pre_41 ? sizeof(pre) - 1 : sizeof(post) - 1);
-	memcpy(p + 4 + fixed, user, name);
+	memcpy(p + 4, form->head.ptr, form->head.len);
+	memcpy(p + 4 + form->fixed, user, name);
+	if (form->plugin)
+		strcpy(p + 4 + form->fixed + name + 2, form->plugin);
 	return add_send(a, to, p, 4 + len) && add_send(a, to, quit, sizeof(quit) - 1);
 }
 
-/* [user <username> [post-41|pre-41]] */
+/* [user <username> [post-41|pre-41|post-80]] */
 static bool make_mysql(struct conf_line *l, struct check_rules *to)
 {
 	struct arena *a = &l->cfg->arena;
-	const char *word = conf_next(l), *user, *form;
+	const char *word = conf_next(l), *user;
+	const struct mysql_form *form;
 
 	if (!word)
-		return add_judge(a, to, judge_mysql_hello);
+		return add_connect(a, to) && add_judge(a, to, judge_mysql_hello);
 	if (strcmp(word, "user") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s mysql-check' only supports "
 				  "optional values: 'user' (got '%s').", l->words[0], word);
@@ -262,13 +293,13 @@ static bool make_mysql(struct conf_line *l, struct check_rules *to)
 				  "<username> as argument.", l->words[0]);
 	if (strlen(user) > 255)
 		return conf_error(l, l->at - 1, NULL, "this user name is too long.");
-	form = conf_next(l);
-	if (form && strcmp(form, "post-41") != 0 && strcmp(form, "pre-41") != 0)
-		return conf_error(l, l->at - 1, NULL, "keyword 'user' only supports 'post-41' and "
-				  "'pre-41' (got '%s').", form);
-	return conf_take_end(l) && add_judge(a, to, judge_mysql_hello) &&
-		mysql_login(a, to, user, form && strcmp(form, "pre-41") == 0) &&
-		add_judge(a, to, judge_mysql_answer);
+	word = conf_next(l);
+	form = mysql_form_find(word);
+	if (!form)
+		return conf_error(l, l->at - 1, NULL, "keyword 'user' only supports 'post-41', "
+				  "'pre-41' and 'post-80' (got '%s').", word);
+	return conf_take_end(l) && add_connect(a, to) && add_judge(a, to, judge_mysql_hello) &&
+		mysql_login(a, to, user, form) && add_judge(a, to, judge_mysql_answer);
 }
 
 /* --- PostgreSQL ----------------------------------------------------------------------------- */
@@ -321,7 +352,8 @@ static bool make_pgsql(struct conf_line *l, struct check_rules *to)
 	p[5] = 3; /* protocol 3.0 */
 	memcpy(p + 8, "user", 4);
 	strcpy(p + 13, user);
-	return conf_take_end(l) && add_send(a, to, p, len) && add_judge(a, to, judge_pgsql);
+	return conf_take_end(l) && add_connect(a, to) && add_send(a, to, p, len) &&
+		add_judge(a, to, judge_pgsql);
 }
 
 /* --- LDAP ----------------------------------------------------------------------------------- */

@@ -49,8 +49,11 @@ static void expect_text(const struct check_expect *e, char *out, size_t size)
 		return;
 	}
 	at = (size_t)snprintf(out, size, "expect binary '");
-	for (size_t i = 0; i < e->value.text.len && at + 4 < size; i++, at += 2)
+	for (size_t i = 0; i < e->value.text.len && at + 4 < size; i++, at += 2) {
 		num_put_hex_bytes(out + at, e->value.text.ptr + i, 1);
+		out[at] = ascii_upper(out[at]);
+		out[at + 1] = ascii_upper(out[at + 1]);
+	}
 	snprintf(out + at, size - at, "'");
 }
 
@@ -347,6 +350,7 @@ static const char *expect_message(struct check *c, const struct logformat *f, co
 static void dress(struct check *c, bool passed, struct check_result *r)
 {
 	const struct check_expect *e = &c->run->rule->expect;
+	const char *comment = c->run->rule->comment;
 
 	if (e->match == EXPECT_FUNCTION)
 		return;
@@ -355,6 +359,8 @@ static void dress(struct check *c, bool passed, struct check_result *r)
 		if (e->error)
 			r->status = e->error;
 		r->text = expect_message(c, e->on_error, r->text);
+		if (e->on_error && comment)
+			r->text = arena_printf(&c->run->arena, "%s comment: %s", r->text, comment);
 		return;
 	}
 	r->status = e->ok ? e->ok : CHECK_L7OK;
@@ -417,6 +423,23 @@ static enum step (*const steps[])(struct check *c, struct check_result *res) = {
 	[CHECK_UNSET_VAR] = unset_var_step, [CHECK_COMMENT] = comment_step,
 };
 
+/* The result where no answer is awaited: the last connection stood, and took what was sent. Only rules that are written are
+ * named in it.
+ */
+static void unanswered(const struct check *c, struct check_result *res)
+{
+	const struct check_rule *connect = c->run->connect_rule, *rule = connect;
+
+	while (rule && rule->type != CHECK_SEND && rule->type != CHECK_HTTP_SEND)
+		rule = rule->next;
+	if (rule)
+		res->status = CHECK_L7OK;
+	else
+		res->status = c->conn && tls_is_on(c->conn) ? CHECK_L6OK : CHECK_L4OK;
+	if (rule || (connect && !connect->connect.implicit))
+		res->text = "(tcp-check)";
+}
+
 bool check_steps(struct check *c, struct check_result *res)
 {
 	struct check_run *r = c->run;
@@ -431,7 +454,6 @@ bool check_steps(struct check *c, struct check_result *res)
 		*res = (struct check_result){ 0 };
 		r->rule = r->rule->next;
 	}
-	/* the connections stood: that is all that was asked for */
-	res->status = c->conn && tls_is_on(c->conn) ? CHECK_L6OK : CHECK_L4OK;
+	unanswered(c, res);
 	return true;
 }
