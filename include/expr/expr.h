@@ -304,8 +304,6 @@ struct condition; /* if|unless ... : a disjunction of conjunctions */
 
 /* An empty set that dies with <cfg>. NULL: no memory. */
 struct acl_set *acl_set_new(struct config *cfg);
-/* Copies what `defaults` gives. */
-bool acl_set_inherit(struct acl_set *to, const struct acl_set *from);
 /* `acl <name> <criterion> [flags] [operator] <value>...` : words from l->at. */
 bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
 /* Words from l->at up to the end, the next being `if` or `unless`. NULL: reported. When there are

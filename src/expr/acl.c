@@ -376,28 +376,6 @@ static struct acl *acl_add(struct acl_set *set, const char *name)
 	return a;
 }
 
-bool acl_set_inherit(struct acl_set *to, const struct acl_set *from)
-{
-	for (const struct acl *a = from->first; a; a = a->next) {
-		struct acl *copy = acl_add(to, a->name);
-		const struct acl_test *t = a->tests;
-		struct acl_test **tail;
-
-		if (!copy)
-			return false;
-		copy->file = a->file;
-		copy->line = a->line;
-		for (tail = &copy->tests; t; t = t->next, tail = &(*tail)->next) {
-			*tail = arena_alloc(&to->cfg->arena, sizeof(**tail));
-			if (!*tail)
-				return false;
-			**tail = *t;
-			(*tail)->next = NULL;
-		}
-	}
-	return true;
-}
-
 static bool acl_append(struct acl *a, struct acl_test *t)
 {
 	struct acl_test **tail = &a->tests;

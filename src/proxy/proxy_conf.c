@@ -189,8 +189,12 @@ static bool parse_int(struct conf_line *l)
 
 static bool parse_maxconn(struct conf_line *l)
 {
-	((struct proxy *)l->object)->is_set.maxconn = true;
-	return parse_int64(l);
+	struct proxy *px = l->object;
+
+	if (!parse_int64(l))
+		return false;
+	px->is_set.maxconn = px->maxconn != 0; /* 0: that of the process */
+	return true;
 }
 
 static bool parse_fullconn(struct conf_line *l)

@@ -84,18 +84,10 @@ unsigned rule_phases(const struct proxy *px, enum ruleset set)
 struct acl_set *rule_acls(struct conf_line *l)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
-	const struct rule_proxy *from;
 
-	if (rp->acls)
-		return rp->acls;
-	rp->acls = acl_set_new(l->cfg);
-	for (from = rp->from; rp->acls && from; from = from->from) {
-		if (!from->acls)
-			continue;
-		if (!acl_set_inherit(rp->acls, from->acls))
-			rp->acls = NULL;
-		break;
-	}
+	/* (those of `defaults` are for the rules that stand there) */
+	if (!rp->acls)
+		rp->acls = acl_set_new(l->cfg);
 	if (!rp->acls)
 		conf_error(l, 0, NULL, "out of memory.");
 	return rp->acls;

@@ -75,7 +75,8 @@ static enum expr_result fetch_port(struct expr_ctx *ctx, const struct expr_arg *
 	struct addr area;
 	const struct addr *a = fetch_address_of(ctx, &area);
 
-	return a && addr_is_inet(a) ? smp_give_int(out, a->port) : EXPR_NONE;
+	/* 0 is none: an address that a rule has set has it, where there was no port before */
+	return a && addr_is_inet(a) && a->port ? smp_give_int(out, a->port) : EXPR_NONE;
 }
 
 static enum expr_result fetch_received_proxy(struct expr_ctx *ctx, const struct expr_arg *args,

@@ -334,17 +334,6 @@ static void test_warnings(void)
 	line_end(&line);
 }
 
-static void test_inherit(void)
-{
-	struct acl_set *other = acl_set_new(cfg), *first = set;
-
-	ok(acl_set_inherit(other, set), "a set inherits");
-	set = other;
-	ok(define("many int(1) 1"), "and adds a test to its copy");
-	set = first;
-	ok(define("fresh int(1) 1"), "the first set is still its own");
-}
-
 /* Many patterns: prefixes, suffixes and networks are found whatever their number. */
 static void test_many_patterns(void)
 {
@@ -393,7 +382,6 @@ int main(void)
 	test_errors();
 	test_conditions();
 	test_warnings();
-	test_inherit();
 	test_many_patterns();
 	line_teardown();
 	return done_testing();
