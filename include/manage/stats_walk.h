@@ -4,8 +4,8 @@
  * Whoever shows rows in parts (show stat, the page, the exporter) keeps a struct stats_walk and
  * asks for the next row: a part ends where its reader wants, also among the servers of one backend.
  *
- * Owns   : nothing. The generation of the proxy must stay until the walk has ended: servers that
- *          are removed meanwhile are then still there (proxy/server_dynamic.c), and lead on.
+ * Owns   : nothing. The generation of the proxy must stay until the walk has ended, and so must
+ *          what is removed meanwhile (proxies_hold()): servers are then still there, and lead on.
  * Threads: any, one at a time.
  */
 #ifndef MANAGE_STATS_WALK_H

@@ -21,6 +21,7 @@
 #include "proxy/hash.h"
 #include "proxy/outlier.h"
 
+struct arena;
 struct balance;
 struct balance_algorithm;
 struct conf_line;
@@ -246,9 +247,14 @@ struct proxy_switching {
 /* A proxy at run time. */
 struct proxy_run {
 	struct proxy *next_added;    /* atomic: in its bucket of names */
-	struct proxy *next_removed;  /* they die with the generation */
-	struct server *removed;      /* its servers that die with the generation */
+	struct proxy *next_removed;  /* see proxy_withdraw() */
+	struct server *removed;      /* its servers that die with it */
 	unsigned is_removed;         /* atomic bool */
+	unsigned stage;              /* what is left to wait for: walk.c's */
+	unsigned pins;               /* atomic: see proxy_pin() */
+	unsigned is_kept;            /* atomic bool: see proxy_keep() */
+	uint64_t removal;            /* its place among the removals of the process */
+	struct arena *memory;        /* of one made at run time: owned, it lies in it; or NULL */
 	bool is_added;               /* by `add backend`; else by the file */
 	bool is_referenced;          /* other sections name it: it cannot be removed; or, of a
 				      * defaults section, they run its rules or checks */
@@ -327,9 +333,14 @@ void proxy_close(struct proxy *px);
 /* Makes it known: found by name, and closed with its generation. */
 void proxy_link(struct proxy *px);
 
-/* The same for a backend that is made at run time and was checked; and the end of one that is
- * removed then, or that failed its check. Threads that stand on it go on from it, for it stays in
- * memory as long as its generation. Under config_edit_begin(), in the live generation.
+/* Makes a backend at run time, in memory of its own, as proxy_new() does. <name> is copied. */
+struct proxy *proxy_new_added(struct config *cfg, const char *name, struct proxy *defaults);
+/* Where what belongs to <px> alone lies: its own memory, or that of its generation. */
+struct arena *proxy_arena(const struct proxy *px);
+/* What proxy_link() is for a backend that is made at run time and was checked; and the end of one
+ * that is removed then, or that failed its check. Threads that stand on it go on from it. It is
+ * freed with its generation; one that was made at run time before, after proxy_leaves()
+ * (proxy/walk.h). Under config_edit_begin(), in the live generation.
  */
 void proxy_publish_added(struct proxy *be);
 void proxy_withdraw(struct proxy *be);

@@ -1,21 +1,61 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* walk.h - commands of the Runtime API that go over the proxies and may stop between two
+/* walk.h - who goes over the proxies, and what waits until they have gone
  *
- * The state of such a command begins with a struct proxy_walk, which holds the generation that it
- * began with: the proxies stay until the command is released, whatever a reload does.
- * Owns: its state, in rq->state. Threads: that of the session.
+ * A backend that was made and removed at run time is freed when nobody can stand on it any more.
+ * Who finds one by a look-up, or in a list, may use it for the rest of this turn of its thread's
+ * loop. To have it for longer there are:
+ *
+ *	streams        counted by their backend (CNT_SESS_CUR), as waiters of its queue are
+ *	proxies_hold() from then on, what is removed stays: for who goes from proxy to proxy
+ *	proxy_pin()    this one stays
+ *	proxy_keep()   this one stays as long as its generation: for scripts, whose objects nobody
+ *	               tells of the end
+ *
+ * The state of a command of the Runtime API that goes over them begins with a struct proxy_walk,
+ * which holds the generation that it began with, too: the proxies stay until the command is
+ * released, whatever a reload does.
+ *
+ * Owns: a walk its state, in rq->state. Threads: any; a walk that of the session.
  */
 #ifndef PROXY_WALK_H
 #define PROXY_WALK_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include "base/list.h"
 
 struct config;
 struct ctl_request;
 struct proxy;
+struct server;
+
+struct proxy_hold {
+	struct list link;
+	uint64_t removals;        /* of the process, when it began */
+};
+
+/* Before the first look-up of what shall stay. <hold> is the caller's, until the release. */
+void proxies_hold(struct proxy_hold *hold);
+void proxies_release(struct proxy_hold *hold);
+
+/* In the turn in which it was found; each pin is taken out once. */
+void proxy_pin(struct proxy *px);
+void proxy_unpin(struct proxy *px);
+void proxy_keep(struct proxy *px);
+
+/* After proxy_withdraw(): <be> is freed when nobody can stand on it, unless it is of the file. Any
+ * thread, under config_edit_begin().
+ */
+void proxy_leaves(struct proxy *be);
+
+/* Called on each thread before a removed server is freed: it lets go of what the thread has of it
+ * without using it, timers above all. The stream floor installs it, at the start.
+ */
+void proxies_set_forget_hook(void (*fn)(struct server *srv));
 
 struct proxy_walk {
 	struct config *config;    /* counted */
+	struct proxy_hold hold;
 	struct proxy *at;         /* the next one; NULL: no more */
 	const struct proxy *only; /* NULL: all */
 };

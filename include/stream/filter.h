@@ -209,7 +209,7 @@ void filters_print(FILE *out);
 /* Adds a filter that no line asked for, behind those of lines; in the check phase. Its kind's
  * parse() is not called. False: no memory.
  */
-bool filter_conf_add(struct config *cfg, struct proxy *px, const struct filter_kind *kind);
+bool filter_conf_add(struct proxy *px, const struct filter_kind *kind);
 /* The filters of a proxy, NULL: none. And the one of this kind with that name, NULL: none. */
 const struct filter_conf *filter_confs(const struct proxy *px);
 const struct filter_conf *filter_conf_find(const struct proxy *px, const struct filter_kind *kind,

@@ -22,6 +22,7 @@
 #include "core/thread.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "check_priv.h"
 #include "check_settings.h"
 #include "check_trace.h"
@@ -501,6 +502,7 @@ static struct check_order *order_new(struct server *srv)
 		return NULL;
 	o->server = srv;
 	o->config = config_take(srv->proxy->config);
+	proxy_pin(srv->proxy);
 	return o;
 }
 
@@ -508,6 +510,7 @@ static void order_free(void *ctx)
 {
 	struct check_order *o = ctx;
 
+	proxy_unpin(o->server->proxy);
 	config_drop(&o->config);
 	free(o);
 }

@@ -416,7 +416,7 @@ void checks_check_backend(struct proxy *px, struct diag_list *d)
 	struct check_proxy *cp = check_proxy_of(px);
 	struct server *srv;
 
-	if (!make_rules(&px->config->arena, cp)) {
+	if (!make_rules(proxy_arena(px), cp)) {
 		say_alert(d, "out of memory for the checks of '%s'.", px->name);
 		return;
 	}

@@ -20,6 +20,7 @@
 #include "manage/stats_walk.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "stream/service.h"
 #include "stream/stream.h"
 #include "table/table.h"
@@ -130,6 +131,7 @@ struct scrape {
 	bool only_named;                 /* one at least is not an exclusion */
 	bool no_maint, extra, histograms;
 	/* where it is */
+	struct proxy_hold hold;
 	enum scope scope;
 	bool entered, printing;
 	unsigned short wanted[METRIC_COUNT]; /* of this scope: numbers of metrics */
@@ -727,6 +729,7 @@ static bool prometheus_start(struct service_call *c)
 	struct scrape *sc = c->state;
 
 	sc->last = &sc->rows;
+	proxies_hold(&sc->hold);
 	if (!read_query(sc, c->stream)) {
 		c->status = 400;
 		return false;
@@ -772,7 +775,10 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 
 static void prometheus_end(struct service_call *c)
 {
-	drop_rows(c->state);
+	struct scrape *sc = c->state;
+
+	drop_rows(sc);
+	proxies_release(&sc->hold);
 }
 
 static bool prometheus_parse(struct conf_line *l, const void **arg)

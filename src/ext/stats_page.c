@@ -241,6 +241,7 @@ static bool stats_start(struct service_call *c)
 
 	sc->conf = conf;
 	sc->of = c->proxy;
+	proxies_hold(&sc->hold);
 	sc->px = proxies_first(c->proxy->config);
 	sc->rows.shown = STATS_SHOW_ALL;
 	sc->rows.id = -1;
@@ -350,10 +351,18 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 	return out->overflow ? SERVICE_ERROR : SERVICE_MORE;
 }
 
+static void stats_end(struct service_call *c)
+{
+	struct stats_call *sc = c->state;
+
+	proxies_release(&sc->hold);
+}
+
 const struct service_kind stats_services[] = {
 	{ .name = "stats-page", .shown = "<STATS>", .skips_response_rules = true,
 	  .state_size = sizeof(struct stats_call), .body_max = FORM_MAX, .chosen = stats_chosen,
 	  .may_be_chosen = stats_may_be_chosen,
-	  .start = stats_start, .part = stats_part, .help = "the statistics page" },
+	  .start = stats_start, .part = stats_part, .end = stats_end,
+	  .help = "the statistics page" },
 	{ 0 }
 };

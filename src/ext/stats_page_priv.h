@@ -8,6 +8,7 @@
 #include "ext/stats_page.h"
 #include "manage/stats_walk.h"
 #include "proxy/proxy.h"
+#include "proxy/walk.h"
 #include "stream/service.h"
 
 /* A scope (text), or an account. */
@@ -65,6 +66,7 @@ struct stats_call {
 	struct slice filter;       /* scope=: a part of names; none: all */
 	struct slice status;       /* st= */
 	/* where it is */
+	struct proxy_hold hold;
 	const struct proxy *px;
 	struct stats_walk rows;    /* of px */
 	unsigned count;            /* rows of JSON */

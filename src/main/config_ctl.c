@@ -9,11 +9,13 @@
 #include "ctl/ctl.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "config_diff_priv.h"
 #include "generation_priv.h"
 
 struct config_dump {
 	struct config *config;         /* counted */
+	struct proxy_hold hold;
 	const struct conf_kept *line;  /* the next one; NULL: no more */
 	const struct proxy *px;        /* whose section it is in; NULL: of none */
 	bool json, begun;
@@ -203,10 +205,12 @@ static void dump_release(struct ctl_request *rq)
 {
 	struct config_dump *d = rq->state;
 
-	if (d)
-		config_drop(&d->config);
-	free(d);
 	rq->state = NULL;
+	if (!d)
+		return;
+	proxies_release(&d->hold);
+	config_drop(&d->config);
+	free(d);
 }
 
 /* [json]. False: said. */
@@ -235,6 +239,7 @@ static struct config_dump *dump_begin(struct ctl_request *rq)
 		return NULL;
 	}
 	d->config = config_take(generation_current());
+	proxies_hold(&d->hold);
 	d->json = json;
 	d->line = conf_kept_first(d->config);
 	rq->state = d;

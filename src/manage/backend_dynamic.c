@@ -11,6 +11,7 @@
 #include "conf/conf.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "table/table.h"
 
 /* Warnings, a line each. */
@@ -62,21 +63,26 @@ static bool is_free(struct config *cfg, const struct backend_want *want, struct 
 	return false;
 }
 
+static void take_away(struct proxy *be)
+{
+	proxy_withdraw(be);
+	proxy_leaves(be);
+}
+
 static struct proxy *make(struct config *cfg, const struct backend_want *want)
 {
-	char *name = conf_strdup(cfg, want->name);
-	struct proxy *be = name ? proxy_new(cfg, name, PROXY_BE, want->defaults) : NULL;
+	struct proxy *be = proxy_new_added(cfg, want->name, want->defaults);
 
 	if (!be)
 		return NULL;
-	be->guid = want->guid ? conf_strdup(cfg, want->guid) : NULL;
+	be->guid = want->guid ? arena_copy(proxy_arena(be), slice_of(want->guid)).ptr : NULL;
 	be->mode = want->mode;
 	be->file = want->defaults->file;
 	be->line = want->defaults->line;
 	be->balancing.unpublished = true;
 	if (!want->guid || be->guid)
 		return be;
-	proxy_withdraw(be);
+	take_away(be);
 	return NULL;
 }
 
@@ -99,7 +105,7 @@ struct proxy *backend_add(const struct backend_want *want, struct strbuf *said)
 		proxy_publish_added(be);
 	} else {
 		say_alert(&diags, said);
-		proxy_withdraw(be);
+		take_away(be);
 		be = NULL;
 	}
 	diag_list_fini(&diags);
@@ -150,6 +156,6 @@ bool backend_remove(struct proxy *be, const char **why)
 {
 	if (backend_removal_state(be, why) != BACKEND_REMOVAL_NOW)
 		return false;
-	proxy_withdraw(be);
+	take_away(be);
 	return true;
 }

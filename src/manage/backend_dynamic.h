@@ -2,8 +2,8 @@
 /* backend_dynamic.h - backends that are added and removed at run time
  *
  * Threads: any, between config_edit_begin() and _end(), so that the generation stays the live one.
- *          A new backend is not published. What is removed stays in memory as long as its
- *          generation, but no look-up and no list leads to it.
+ *          A new backend is not published. No look-up and no list leads to what is removed;
+ *          its memory is given back when its last user has gone.
  * Manual : management 9.3, add backend, del backend, wait be-removable.
  */
 #ifndef MANAGE_BACKEND_DYNAMIC_H

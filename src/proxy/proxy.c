@@ -52,15 +52,28 @@ void proxy_close(struct proxy *px)
 	proxy_state_drop(&px->state);
 }
 
+void proxy_end(struct proxy *px)
+{
+	struct arena *memory = px->run.memory;
+
+	proxy_close(px);
+	if (!memory)
+		return;
+	arena_fini(memory);
+	free(memory);
+}
+
 static void proxies_fini(void *data)
 {
 	struct proxies *p = data;
-	struct proxy *px;
+	struct proxy *px, *next;
 
-	list_for_each(px, &p->all, link)
-		proxy_close(px);
-	for (px = p->removed; px; px = px->run.next_removed)
-		proxy_close(px);
+	list_for_each_safe(px, next, &p->all, link)
+		proxy_end(px);
+	for (px = p->removed; px; px = next) {
+		next = px->run.next_removed;
+		proxy_end(px);
+	}
 	list_for_each(px, &p->hidden, link)
 		proxy_close(px);
 	list_for_each(px, &p->defaults, link)
@@ -126,11 +139,16 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->run = (struct proxy_run){ 0 };
 }
 
-struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
-			struct proxy *defaults)
+static size_t size_of_proxy(void)
 {
-	size_t size = PROXY_SLOTS_AT + slot_class_size(SLOT_PROXY) + 15;
-	char *p = arena_zalloc(&cfg->arena, size);
+	return PROXY_SLOTS_AT + slot_class_size(SLOT_PROXY) + 15;
+}
+
+/* In <memory>. */
+static struct proxy *proxy_make(struct arena *memory, struct config *cfg, unsigned caps,
+				struct proxy *defaults)
+{
+	char *p = arena_zalloc(memory, size_of_proxy());
 	struct proxy *px;
 
 	if (!p)
@@ -140,13 +158,53 @@ struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 		*px = *defaults;
 	else
 		proxy_set_defaults(px);
-	proxy_set_own(px, cfg, name, caps);
+	proxy_set_own(px, cfg, "", caps);
 	px->defaults = defaults;
 	if (!slot_area_init(SLOT_PROXY, proxy_slots(px)))
 		return NULL;
-	if (defaults && !slot_area_inherit(SLOT_PROXY, proxy_slots(px), proxy_slots(defaults)))
-		return NULL;
+	if (!defaults || slot_area_inherit(SLOT_PROXY, proxy_slots(px), proxy_slots(defaults)))
+		return px;
+	slot_area_fini(SLOT_PROXY, proxy_slots(px));
+	return NULL;
+}
+
+struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
+			struct proxy *defaults)
+{
+	struct proxy *px = proxy_make(&cfg->arena, cfg, caps, defaults);
+
+	if (px)
+		px->name = name;
 	return px;
+}
+
+/* Room for the names and the lists of rules beside the section. */
+#define ADDED_ROOM 256
+
+struct proxy *proxy_new_added(struct config *cfg, const char *name, struct proxy *defaults)
+{
+	struct arena *memory = malloc(sizeof(*memory));
+	const char *copy;
+	struct proxy *px;
+
+	if (!memory)
+		return NULL;
+	arena_init(memory, size_of_proxy() + ADDED_ROOM);
+	copy = arena_copy(memory, slice_of(name)).ptr;
+	px = copy ? proxy_make(memory, cfg, PROXY_BE, defaults) : NULL;
+	if (!px) {
+		arena_fini(memory);
+		free(memory);
+		return NULL;
+	}
+	px->name = copy;
+	px->run.memory = memory;
+	return px;
+}
+
+struct arena *proxy_arena(const struct proxy *px)
+{
+	return px->run.memory ? px->run.memory : &px->config->arena;
 }
 
 static uint64_t name_hash(const char *name)

@@ -56,6 +56,9 @@ void proxies_check_added(struct proxy *be, struct diag_list *diags);
 /* direct.c, in the check phase: makes px->direct, if the proxy has one. */
 void direct_check(struct proxy *px, struct diag_list *d);
 
+/* Closes it, and frees the memory of one that was made at run time. */
+void proxy_end(struct proxy *px);
+
 /* Makes the states and the balancing of a checked proxy; false: no memory. */
 bool proxy_make_states(struct proxy *px);
 struct bind_conf;

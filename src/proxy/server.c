@@ -53,7 +53,7 @@ void server_set_capture(struct server **out)
 static struct server *server_make(struct proxy *px, const char *name, const struct server *from)
 {
 	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + LINE_SIZE - 1;
-	char *p = arena_zalloc(&px->config->arena, size);
+	char *p = arena_zalloc(proxy_arena(px), size);
 	struct server *srv;
 
 	if (!p)

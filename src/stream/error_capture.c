@@ -7,6 +7,7 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "stream/error_capture.h"
 #include "stream/session.h"
 #include "stream/stream.h"
@@ -24,7 +25,8 @@ struct error_capture {
 	unsigned refs;               /* under the slot's lock */
 	uint64_t wall_us;
 	unsigned event;
-	const struct proxy *other;   /* a request's backend or NULL, a response's frontend */
+	struct proxy *other;         /* a request's backend or NULL, a response's frontend; it
+				      * is pinned */
 	const struct server *server; /* or NULL */
 	struct addr src;
 	unsigned listener;
@@ -49,6 +51,7 @@ static __thread struct {
 	struct failure_bytes bytes;
 } newest;
 
+/* With its generation, whose proxies go now: nothing of them is looked at. */
 static void captures_fini(void *data)
 {
 	struct error_captures *c = data;
@@ -140,6 +143,14 @@ static struct error_capture *capture_new(struct session *sess, const struct endp
 	return c;
 }
 
+/* NULL does no harm. */
+static void capture_free(struct error_capture *c)
+{
+	if (c && c->other)
+		proxy_unpin(c->other);
+	free(c);
+}
+
 /* Takes the place of what <px> had. */
 static void capture_keep(const struct proxy *px, bool response, struct error_capture *c)
 {
@@ -150,7 +161,7 @@ static void capture_keep(const struct proxy *px, bool response, struct error_cap
 	old = capture_unref(all->last[response]);
 	all->last[response] = c;
 	captures_unlock(all);
-	free(old);
+	capture_free(old);
 }
 
 void error_capture_request(struct session *sess, const struct endpoint_bad *bad)
@@ -173,6 +184,8 @@ static void capture_stream(struct stream *s, const struct endpoint *ep,
 	c->body = ep->rx_bytes ? ep->rx_bytes - http_msg_size(ep->rx_head) : 0;
 	c->server = stream_server(s);
 	c->other = response ? s->fe : s->server ? s->be : NULL;
+	if (c->other)
+		proxy_pin(c->other);
 	capture_keep(response ? s->be : s->fe, response, c);
 }
 
@@ -196,6 +209,8 @@ static struct error_capture *capture_copy(const struct config *next, const struc
 	memcpy(copy, c, sizeof(*c) + c->len);
 	copy->refs = 1;
 	copy->other = c->other ? proxy_heir(next, c->other) : NULL;
+	if (copy->other)
+		proxy_pin(copy->other);
 	copy->server = c->server ? server_heir(next, c->server) : NULL;
 	return copy;
 }
@@ -315,5 +330,5 @@ void error_capture_dump(const struct proxy *px, bool response, const struct prox
 	captures_lock(all);
 	c = capture_unref(c);
 	captures_unlock(all);
-	free(c);
+	capture_free(c);
 }

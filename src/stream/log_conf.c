@@ -6,6 +6,16 @@
 #include "log_priv.h"
 #include "stream_conf_priv.h"
 
+/* Of a generation: what `option httplog` and its kin mean in backends, made for the first of each.
+ */
+struct log_formats {
+	struct logformat *of_backends[PROXY_LOG_KINDS];
+};
+
+static struct slot log_formats_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct log_formats),
+};
+
 /* Compiles a format named on this line. */
 static bool take_format(struct conf_line *l, struct logformat **out)
 {
@@ -74,8 +84,7 @@ static const char *slow_format(struct config *cfg, const struct proxy *px, const
 /* The format of `option httplog` and its kin, unless log-format says another. Backends in mode http
  * need it for the streams that the program begins, and share one of a kind.
  */
-static void choose_format(struct config *cfg, struct diag_list *diags, struct proxy *px,
-			  struct logformat **of_backends)
+static void choose_format(struct config *cfg, struct diag_list *diags, struct proxy *px)
 {
 	static const char *const texts[] = {
 		[PROXY_LOG_NONE] = NULL, [PROXY_LOG_TCP] = logformat_tcp,
@@ -93,13 +102,14 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 			       .place = { .file = px->log_option.file,
 					  .line = px->log_option.line } };
 	const char *text = texts[px->log_option.kind];
+	struct log_formats *formats = slot_of(&log_formats_slot, config_slots(cfg));
 	struct logformat *known = NULL;
 
 	if (px->caps & PROXY_FE)
 		text = px->mode == PROXY_MODE_TCP && px->log_option.kind >= PROXY_LOG_HTTP
 			? tcp_instead(px->log_option.kind) : text;
 	else if (px->caps & PROXY_BE && px->mode == PROXY_MODE_HTTP)
-		known = of_backends[px->log_option.kind];
+		known = formats->of_backends[px->log_option.kind];
 	else
 		return;
 	text = slow_format(cfg, px, text);
@@ -108,7 +118,7 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 	if (text)
 		sp->log_format = known;
 	if (!(px->caps & PROXY_FE))
-		of_backends[px->log_option.kind] = known;
+		formats->of_backends[px->log_option.kind] = known;
 }
 
 /* Is all that the format tells known once the server has answered? */
@@ -135,10 +145,8 @@ static void warn_unused(struct config *cfg, struct diag_list *diags, const struc
 
 static void log_check(struct config *cfg, struct diag_list *diags)
 {
-	struct logformat *of_backends[PROXY_LOG_KINDS] = { NULL };
-
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		choose_format(cfg, diags, px, of_backends);
+		choose_format(cfg, diags, px);
 		stream_proxy(px)->log_early = is_early(stream_proxy(px)->log_format);
 		warn_unused(cfg, diags, px);
 	}
@@ -146,9 +154,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 
 static void log_check_added(struct proxy *be, struct diag_list *diags)
 {
-	struct logformat *none[PROXY_LOG_KINDS] = { NULL };
-
-	choose_format(be->config, diags, be, none);
+	choose_format(be->config, diags, be);
 	stream_proxy(be)->log_early = is_early(stream_proxy(be)->log_format);
 }
 
@@ -215,8 +221,10 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
+static struct slot *const slots[] = { &log_formats_slot, NULL };
+
 const struct module mod_stream_log = {
-	.name = "stream-log", .keywords = keywords, .check = log_check,
+	.name = "stream-log", .keywords = keywords, .slots = slots, .check = log_check,
 	.check_backend = log_check_added,
 	.thread_fini = stream_log_thread_fini,
 };

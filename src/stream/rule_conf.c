@@ -236,7 +236,7 @@ static bool rules_flatten(struct proxy *px, enum ruleset set)
 
 	if (!count)
 		return true;
-	rp->all[set] = arena_alloc(&px->config->arena, count * sizeof(*rp->all[set]));
+	rp->all[set] = arena_alloc(proxy_arena(px), count * sizeof(*rp->all[set]));
 	if (!rp->all[set])
 		return false;
 	rp->count[set] = rules_collect(rp, set, rp->all[set]);

@@ -7,6 +7,7 @@
 #include "core/mailbox.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "tls/tls.h"
 #include "server_conn.h"
 
@@ -27,6 +28,7 @@ static void flush_done(void *ctx)
 	struct flush *f = ctx;
 
 	f->done(f->ctx);
+	proxy_unpin(f->server->proxy);
 	config_drop(&f->config);
 	free(f);
 }
@@ -39,10 +41,12 @@ static bool flush(struct server *srv, void (*done)(void *ctx), void *ctx)
 		return false;
 	f->server = srv;
 	f->config = config_take(srv->proxy->config);
+	proxy_pin(srv->proxy);
 	f->done = done;
 	f->ctx = ctx;
 	if (thread_call_all(flush_here, flush_done, f))
 		return true;
+	proxy_unpin(srv->proxy);
 	config_drop(&f->config);
 	free(f);
 	return false;

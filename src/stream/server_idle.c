@@ -18,6 +18,7 @@
 #include "conf/conf.h"
 #include "core/fd.h"
 #include "core/thread.h"
+#include "proxy/walk.h"
 #include "stream/process.h"
 #include "server_conn_priv.h"
 
@@ -55,11 +56,13 @@ static struct slot server_pool_slot = {
 
 static void conn_figures(const struct server *srv, unsigned thread,
 			 struct server_conn_figures *out);
+static void forget_server(struct server *srv);
 
 void server_conn_register(void)
 {
 	slot_register(&server_pool_slot);
 	server_set_conn_figures_hook(conn_figures);
+	proxies_set_forget_hook(forget_server);
 }
 
 void stream_set_idle_descriptors(int low, int high)
@@ -268,6 +271,15 @@ void server_conn_close_idle(struct server *srv)
 		idle_close(sc);
 	}
 	config_drop(&cfg);
+}
+
+/* The timer of this thread's list runs on when it is empty. */
+static void forget_server(struct server *srv)
+{
+	struct idle_list *l = idle_list_get(srv, false);
+
+	if (l)
+		timer_cancel(&l->timer);
 }
 
 bool server_conn_thread_init(void)

@@ -202,7 +202,7 @@ static struct filter_conf *filter_add(struct config *cfg, struct proxy *px, cons
 	struct cache_filter *cf = arena_zalloc(&cfg->arena, sizeof(*cf));
 	const struct filter_conf *f;
 
-	if (!cf || !filter_conf_add(cfg, px, cache_filter_kinds))
+	if (!cf || !filter_conf_add(px, cache_filter_kinds))
 		return NULL;
 	cf->name = name;
 	for (f = filter_confs(px); f; f = f->next)

@@ -247,7 +247,7 @@ void comp_check_proxy(struct proxy *px, struct diag_list *diags)
 		diag_add(diags, DIAG_ALERT, &nowhere, "add a line `filter compression` where it "
 			 "belongs among the others.", "config: %s '%s': require an explicit filter "
 			 "declaration to use HTTP compression", proxy_kind_name(px), px->name);
-	else if (!filter_conf_add(px->config, px, &comp_kinds[COMP_KIND_BOTH]))
+	else if (!filter_conf_add(px, &comp_kinds[COMP_KIND_BOTH]))
 		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "out of memory.");
 }
 

@@ -387,7 +387,7 @@ static void check_filter(struct config *cfg, struct proxy *px, const struct fcgi
 		diag_add(d, DIAG_ALERT, &nowhere, "add a line `filter fcgi-app` where it belongs "
 			 "among the others.", "config: proxy '%s': require an explicit filter "
 			 "declaration to use the fcgi-app '%s'.", px->name, a->name);
-	else if (!filter_conf_add(cfg, px, fcgi_filter_kinds))
+	else if (!filter_conf_add(px, fcgi_filter_kinds))
 		alert(d, "out of memory.");
 }
 

@@ -9,6 +9,7 @@
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "proxy/walk.h"
 #include "room_priv.h"
 #include "state_priv.h"
 #include "stream/stream.h"
@@ -83,6 +84,7 @@ int script_push_proxy(lua_State *L, struct proxy *px)
 {
 	struct proxy_object *o = script_object_new(L, "Proxy", sizeof(*o));
 
+	proxy_keep(px);
 	o->px = px;
 	return 1;
 }
@@ -234,6 +236,14 @@ static bool is_member(const struct proxy *px, unsigned caps)
 	return (px->caps & caps) == caps && !conf_is_own_text(px->file);
 }
 
+/* Scripts may wait, and keep what they have, until their generation ends. */
+static void push_next(lua_State *L, struct proxy *px)
+{
+	if (px)
+		proxy_keep(px);
+	lua_pushlightuserdata(L, px);
+}
+
 /* Upvalues: the next one, sides. */
 static int list_next(lua_State *L)
 {
@@ -246,7 +256,7 @@ static int list_next(lua_State *L)
 		lua_pushnil(L);
 		return 1;
 	}
-	lua_pushlightuserdata(L, proxy_next(px));
+	push_next(L, proxy_next(px));
 	lua_replace(L, lua_upvalueindex(1));
 	lua_pushstring(L, px->name);
 	script_push_proxy(L, px);
@@ -257,7 +267,7 @@ static int list_pairs(lua_State *L)
 {
 	const struct proxy_list *list = script_object(L, 1, "ProxyList");
 
-	lua_pushlightuserdata(L, proxies_first(script_box_of(L)->room->cfg));
+	push_next(L, proxies_first(script_box_of(L)->room->cfg));
 	lua_pushinteger(L, list->caps);
 	lua_pushcclosure(L, list_next, 2);
 	return 1;

@@ -11,6 +11,7 @@
 #include "proxy/outlier.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
+#include "proxy/walk.h"
 #include "state_priv.h"
 #include "stream/stream.h"
 
@@ -26,6 +27,7 @@ int script_push_server(lua_State *L, struct server *srv)
 {
 	struct server_object *o = script_object_new(L, "Server", sizeof(*o));
 
+	proxy_keep(srv->proxy);
 	o->srv = srv;
 	return 1;
 }

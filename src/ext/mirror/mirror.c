@@ -95,7 +95,7 @@ static const struct filter_conf *filter_of(struct config *cfg, struct proxy *px)
 		for (const struct filter_conf *f = filter_confs(px); f; f = f->next)
 			if (f->kind == &mirror_filter)
 				return f;
-		if (!filter_conf_add(cfg, px, &mirror_filter))
+		if (!filter_conf_add(px, &mirror_filter))
 			return NULL;
 	}
 	return NULL;

@@ -103,9 +103,9 @@ void filter_conf_append(struct stream_proxy *sp, struct filter_conf *c)
 	*at = c;
 }
 
-bool filter_conf_add(struct config *cfg, struct proxy *px, const struct filter_kind *kind)
+bool filter_conf_add(struct proxy *px, const struct filter_kind *kind)
 {
-	struct filter_conf *c = arena_zalloc(&cfg->arena, sizeof(*c));
+	struct filter_conf *c = arena_zalloc(proxy_arena(px), sizeof(*c));
 
 	if (!c)
 		return false;

@@ -9,6 +9,7 @@
 #include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "proxy/walk.h"
 #include "../engine_priv.h"
 #include "../server_conn_priv.h"
 #include "../session_priv.h"
@@ -34,6 +35,7 @@ static void session_open(struct inside *x, struct proxy *px)
 
 	list_init(&sess->link); /* no mux, so nothing to do for those who walk the thread's list */
 	config_take(px->config);
+	proxy_pin(px);
 	sess->fe = px;
 	sess->listener = &no_listener;
 	sess->accept_ns = clock_now_ns();
@@ -53,6 +55,7 @@ static void session_close(struct inside *x)
 		vars_clear(sess->vars);
 	free(sess->vars);
 	session_rare_free(sess);
+	proxy_unpin(sess->fe);
 	if (x->is_work)
 		listen_work_ended();
 }
