@@ -515,7 +515,7 @@ static void test_defaults(void)
 {
 	ok(load("defaults d\n mode http\n timeout client 1s\n timeout server 1s\n"
 		" timeout connect 1s\n acl a path /a\n http-request set-header o d if a\n"
-		"frontend g from d\n bind 127.0.0.1:4\n"
+		"frontend g from d\n bind 127.0.0.1:4\n acl a path /a /b\n"
 		" http-request set-header o g%[hdr(o)] if a\n"),
 	   "rules in a defaults section");
 	begin("GET /a HTTP/1.1\r\n\r\n");
@@ -527,6 +527,10 @@ static void test_defaults(void)
 	rules_run(stream->fe, RULES_HTTP_REQUEST, stream_expr(stream, EXPR_DIR_REQUEST), true,
 		  &(const struct rule *){ NULL });
 	is_str(outcome(RULE_CONTINUE, NULL), "GET /a\no: gd\n", "run before the frontend's");
+	ok(!load("defaults d\n mode http\n timeout client 1s\n timeout server 1s\n"
+		 " timeout connect 1s\n acl a path /a\n"
+		 "frontend g from d\n bind 127.0.0.1:4\n http-request deny if a\n"),
+	   "ACLs of a defaults section are for its own rules");
 }
 
 /* --- refused ------------------------------------------------------------------------------ */
