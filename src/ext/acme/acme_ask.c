@@ -99,7 +99,7 @@ static void keep_field(const struct http_msg *m, uint8_t id, struct slice name, 
 static int64_t retry_ms(const struct http_msg *m)
 {
 	const struct h1_field *f =
-		http_field_find(&m->fields, FIELD_OTHER, SLICE("retry-after"));
+		http_field_find(&m->fields, FIELD_RETRY_AFTER, slice_none());
 	int64_t s = 0;
 
 	if (!f)
