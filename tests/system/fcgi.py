@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers of FastCGI (lib_fcgi.py): which parameters a request becomes, what becomes of answers that are right, wrong or cut,
-connections that are kept, stderr, checks, wrong configurations."""
+connections that are kept, stderr, checks, wrong configurations, forged fields."""
 # differs: fcgi-abort
 # differs: fcgi-bodyless
 # differs: fcgi-early
@@ -9,6 +9,7 @@ connections that are kept, stderr, checks, wrong configurations."""
 # differs: fcgi-proxy-field
 # differs: fcgi-status
 import os
+import random
 import re
 import subprocess
 import tempfile
@@ -439,10 +440,76 @@ def errors(tap, args):
         tap.ok(re.search(want, said) and p.returncode == 1, "refused: " + want, said)
 
 
+NASTY = [b"Proxy", b"PROXY", b"pRoXy", b"Proxy ", b"X_A", b"Remote_User", b"Remote_Addr", b"Script_Filename", b"HTTP_Proxy", b"Http_Proxy",
+         b"Content_Length", b"Content_Type", b"X.A", b"X!A", b"X~A", b"X$A", b"X'A", b"X|A", b"Proxy\0", b"Pro\0xy", b"Proxy\t", b"\xc3\x9cx",
+         b"Proxy_", b"_Proxy", b"Document_Root", b"Redirect_Status", b"PHP_VALUE", b"Php_Admin_Value", b"Https_", b"", b"(", b"Query_String"]
+PLAIN = [b"X-A", b"x-a", b"Cookie", b"Content-Type", b"HTTP-Proxy", b"Script-Filename", b"Remote-User", b"Accept", b"If", b"Document-Root", b"A" * 300, b"PHP-VALUE"]
+FOLDED = (b" folded: x", b"\tProxy: x", b"X: 1\n Proxy: x", b"X: 1\r\n\tProxy: x") # go on with the value of the field before
+# what a field can never set
+OWN = ("SCRIPT_FILENAME", "SCRIPT_NAME", "DOCUMENT_ROOT", "REMOTE_ADDR", "REMOTE_PORT", "REQUEST_URI", "REQUEST_METHOD", "SERVER_NAME", "SERVER_PORT",
+       "SERVER_PROTOCOL", "QUERY_STRING", "GATEWAY_INTERFACE", "REDIRECT_STATUS", "PHP_VALUE", "PHP_ADMIN_VALUE", "HTTPS", "PATH_INFO", "HTTP_PROXY")
+
+
+def forged_case(rng):
+    """The bytes of a request; what stands in the values of fields that must not pass is "evil"."""
+    fields = []
+    for _ in range(rng.randrange(1, 6)):
+        if rng.random() < 0.5:
+            name = rng.choice(NASTY)
+            fields.append(name + rng.choice((b":", b": ", b" : " if name else b":", b":\t")) + b"evil" + b"x" * rng.choice((0, 0, 10, 9000, 20000)))
+        else:
+            fields.append(rng.choice(PLAIN) + b": " + rng.choice((b"fine", b"", b"a, b", b"y" * rng.choice((200, 9000)))))
+    fields += rng.sample([*FOLDED, b"X: 1\nProxy: evil", b"X: 1\rProxy: evil", b"Connection: x-a", b"Connection: close, proxy", b"Content-Length: 5", b"Content-Length: 5, 5", b"Transfer-Encoding: chunked",
+                          b"Trailer: Proxy", b"TE: trailers", b"Authorization: evil"], rng.randrange(3))
+    rng.shuffle(fields)
+    body = b"5\r\nhello\r\n0\r\nProxy: evil\r\nX_A: evil\r\n\r\n" if b"Transfer-Encoding: chunked" in fields else b"hello"
+    return b"POST /p.php?q HTTP/1.1\r\nHost: h:81\r\n" + b"".join(f + b"\r\n" for f in fields) + b"\r\n" + body
+
+
+def forgery(pairs, strict):
+    """What is wrong with the parameters of an application; "": nothing."""
+    names = [name for name, _ in pairs]
+    twice = [n for n in OWN + ("CONTENT_LENGTH", "HTTP_HOST") if names.count(n) > 1] # of fields there may be two
+    if twice:
+        return "twice: %s" % twice
+    for name, value in pairs:
+        if not re.fullmatch("[A-Z0-9_]+", name):
+            return "the name %r" % name
+        if name == "HTTP_PROXY" or "evil" in value and (name in OWN or name != "HTTP_AUTHORIZATION" and strict):
+            return "%s: %.40s" % (name, value)
+    got = dict(pairs)
+    return "" if (got["SCRIPT_FILENAME"], got["QUERY_STRING"], got["REQUEST_URI"]) == ("/srv/p.php", "q", "/p.php?q") else "another request"
+
+
+def forged(tap, args):
+    """No field of a client becomes a parameter that it must not set. (The reference lets Proxy pass where pass-header says so.)"""
+    if lib.is_reference(args.program):
+        return
+    for be in ("", "option http-restrict-req-hdr-names preserve"):
+        with Scene(args, good, "pass-header Proxy\n\tpass-header Authorization", be) as sc:
+            bad, answered = [], 0
+            for n in range(args.attempts // 2):
+                raw = forged_case(random.Random("%s %d" % (be, n)))
+                del sc.app.requests[:]
+                with lib.connect(sc.port) as sock:
+                    try:
+                        sock.sendall(raw)
+                        got = lib.Reader(sock).response()
+                    except (OSError, EOFError, ValueError):
+                        got = None
+                answered += bool(got and got[0] == 200)
+                asked = [r.pairs() for r in list(sc.app.requests) if r.params]
+                wrong = len(asked) > 1 and "more than one request" or asked and forgery(asked[0], not be)
+                if wrong:
+                    bad.append((wrong, raw[:300]))
+            tap.ok(not bad, "%d forged requests %s" % (args.attempts // 2, be), (len(bad), bad[:3]))
+            tap.ok(answered > args.attempts // 20, "some are served", answered)
+
+
 def main():
-    args = lib.arguments(__doc__)
+    args = lib.arguments(__doc__, ("attempts", 1000, "forged requests"))
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, reloaded, early, far, flow, stderr, checks, errors):
+    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, reloaded, early, far, flow, stderr, checks, errors, forged):
         test(tap, args)
     tap.done()
 
