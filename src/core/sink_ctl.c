@@ -14,6 +14,7 @@ struct watch {
 	struct ring_reader reader;
 	struct sink *sink;           /* counted */
 	struct task *task;           /* resumes the session; NULL: the client does not wait */
+	bool at_end;                 /* all that was there is shown */
 	struct ctl_session *session; /* borrowed */
 	char end;                    /* of each event */
 	bool sanitize;               /* no byte may act on a terminal */
@@ -85,12 +86,14 @@ static enum ctl_step watch_step(struct ctl_request *rq, struct watch *w)
 {
 	size_t before = rq->out->len, at;
 
-	if (w->task && ctl_input_came(rq))
+	if (w->at_end && ctl_input_came(rq))
 		return CTL_DONE;
 	while (rq->out->len - before < CTL_OUT_SOFT) {
 		at = rq->out->len;
-		if (!ring_read(w->sink->ring, &w->reader, rq->out, w->task != NULL))
-			return w->task ? CTL_WAIT : CTL_DONE;
+		if (!ring_read(w->sink->ring, &w->reader, rq->out, w->task != NULL)) {
+			w->at_end = true; /* what was there is shown whatever the client sends */
+			return w->task && !ctl_input_came(rq) ? CTL_WAIT : CTL_DONE;
+		}
 		if (w->sanitize)
 			sanitize(rq->out->ptr + at, rq->out->len - at);
 		strbuf_add_char(rq->out, w->end);

@@ -70,18 +70,23 @@ static void note_silence(struct ctl_request *rq, int words)
 	rq->session->silent = strcmp(last, "-") == 0;
 }
 
-static enum ctl_step run_operator(struct ctl_request *rq)
+/* What was allowed to an admin alone is allowed no more. */
+static enum ctl_step lower_level(struct ctl_request *rq, enum ctl_level level)
 {
 	note_silence(rq, 0);
-	rq->session->level = CTL_OPERATOR;
+	rq->session->level = level;
+	rq->session->expert = rq->session->experimental = false;
 	return CTL_DONE;
+}
+
+static enum ctl_step run_operator(struct ctl_request *rq)
+{
+	return lower_level(rq, CTL_OPERATOR);
 }
 
 static enum ctl_step run_user(struct ctl_request *rq)
 {
-	note_silence(rq, 0);
-	rq->session->level = CTL_USER;
-	return CTL_DONE;
+	return lower_level(rq, CTL_USER);
 }
 
 static enum ctl_step show_cli_level(struct ctl_request *rq)

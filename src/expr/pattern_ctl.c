@@ -372,7 +372,10 @@ static enum ctl_step add_acl(struct ctl_request *rq)
 		return CTL_DONE;
 	}
 	r = request_ref(rq);
-	if (r && check_version(rq, r))
+	if (r && pattern_ref_is_map(r->ref))
+		ctl_error(rq, "This ACL is shared with a map containing samples. "
+			  "You must use the command 'add map' to add values.");
+	else if (r && check_version(rq, r))
 		add_one(rq, r, slice_of(rq->words[rq->at]), slice_none());
 	return CTL_DONE;
 }

@@ -226,7 +226,7 @@ def shaped(line, proxy, port):
         words[18:22] = ["PORT" if len(w) > 3 else w for w in words[18:22]]
         line = " ".join(words)
     line = re.sub(r"\bexp=\d+", "exp=MS", line)
-    line = re.sub(r"^\d+:\d\d:\d\d:\d\d> ", "UPTIME> ", line)
+    line = re.sub(r"^\[\d+:\d\d:\d\d:\d\d\]>", "[UPTIME]>", line)
     if line.count(",") > 80: # of show stat: whose they are
         line = ",".join(line.split(",", 2)[:2]) + ",..."
     return plain(line)
