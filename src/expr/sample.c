@@ -298,7 +298,8 @@ bool sample_cast(struct sample *s, enum sample_type to, struct arena *arena)
 	case SMP_BOOL:
 		if (s->type == SMP_BOOL)
 			return true;
-		if (!cast_to_int(s))
+		/* the number of an address is none to ask for truth */
+		if (s->type == SMP_IPV4 || !cast_to_int(s))
 			return false;
 		s->type = SMP_BOOL;
 		s->boolean = s->integer != 0;
