@@ -3,7 +3,7 @@
 """Sections peers: two processes that share tables through a relay that is cut and clogged, restarts, reloads, the
 process that takes over (-sf), TLS; then a scripted peer that is wrong, mute, slow, or sends nonsense.
 --partner PROGRAM: what runs on the other side; the reference is tried too where it is there. --entries N: of a full
-lesson. --soak SECONDS: of mischief."""
+lesson."""
 import os
 import random
 import re
@@ -573,6 +573,30 @@ def silent_teacher(tap, program):
         s.close()
 
 
+def told_in_a_lesson(tap, program):
+    """What a peer tells while another one teaches is newer than the lesson, and is not undone by it."""
+    log = lib.Syslog()
+    a, b, c = lib.ports(3)
+    conf = (ONE % {"a": a, "b": b, "log": log.port, "shards": ""}).replace("\ttable t ", "\tpeer c 127.0.0.1:%d\n\ttable t " % c)
+    with lib.Proxy(program, conf, restless="peers") as p:
+        teacher = Scripted(a)
+        teacher.until(b"\0\0") # it is asked for everything
+        other = Scripted(a, b"HAProxyS 2.1\na\nc 1 1\n")
+        other.until(b"200\n")
+        good = define(1, "/t", 4, 4, 4)
+        other.sock.sendall(good + message(128, b"\0\0\0\1\x0a\0\0\1\x09") + b"\0\4")
+        lib.until(lambda: rows(p, "pp/t"), 0.5) # it would be there by now
+        teacher.sock.sendall(good + message(133, b"\0\0\0\1\0\0\x30\0\x0a\0\0\1\5") +
+                             message(133, b"\0\0\0\2\0\0\x30\0\x0a\0\0\2\6") + b"\0\2")
+        want = {"10.0.0.1": {"gpc0": "9"}, "10.0.0.2": {"gpc0": "6"}}
+        tap.ok(b"\x0a\x84\x05" in other.until(b"\x0a\x84\x05"), "told in a lesson: acknowledged behind it")
+        tap.ok(lib.until(lambda: rows(p, "pp/t") == want), "told in a lesson: it stays", rows(p, "pp/t"))
+        other.sock.sendall(message(129, b"\x0a\0\0\1\x0a"))
+        tap.ok(lib.until(lambda: rows(p, "pp/t")["10.0.0.1"]["gpc0"] == "10"), "and what follows is heard", rows(p, "pp/t"))
+        teacher.close()
+        other.close()
+
+
 def collisions(tap, program):
     """Both begin at the same moment, again and again; one link stays."""
     with Pair((program, program)) as pair:
@@ -724,47 +748,6 @@ def sums(tap, program):
             p.__exit__(None, None, None)
 
 
-def soak(tap, programs, seconds, how):
-    """Changes of both while links are cut and clogged, processes reload, are killed and come back; disjoint keys."""
-    rng = random.Random(11)
-    with Pair(programs) as pair:
-        for name in "ab":
-            pair.start(name)
-        end, turns, changes = time.monotonic() + seconds, {}, 0
-        while time.monotonic() < end:
-            for name, net in (("a", 1), ("b", 2)):
-                first = rng.randrange(60000)
-                pair.at[name].ctl(";".join("set table ips key 10.%d.%d.%d data.gpc0 %d" %
-                                           (net, i >> 8 & 255, i & 255, rng.randrange(1 << 30))
-                                           for i in range(first, first + 300)))
-                pair.get(name, k="%s%d" % (name, first % 100), b="%s%d" % (name, first % 100), i=net * 1000 + first % 100)
-                changes += 301
-            turn = rng.choice(("none",) * 30 + ("cut", "stick", "reload", "kill"))
-            turns[turn] = turns.get(turn, 0) + 1
-            name = rng.choice("ab")
-            if turn == "cut":
-                for r in pair.relays:
-                    r.cut()
-                    r.mend()
-            elif turn == "stick":
-                for r in pair.relays:
-                    r.stuck = True
-                threading.Timer(rng.random() * 7, lambda: [setattr(r, "stuck", False) for r in pair.relays]).start()
-            elif turn == "reload" and not lib.is_reference(pair.programs[name]):
-                pair.at[name].ctl("reload")
-            elif turn == "kill" and turns[turn] <= seconds / 10:
-                lib.until(lambda: same(pair.at["a"], pair.at["b"]), 2) # what was not sent yet goes with it
-                pair.at[name].process.kill()
-                pair.at[name].process.wait()
-                pair.at[name].__exit__(None, None, None)
-                pair.start(name)
-        for r in pair.relays:
-            r.stuck = False
-        a, b = pair.at["a"], pair.at["b"]
-        tap.ok(lib.until(lambda: same(a, b), 60), "%s%d changes, %s: the same on both sides" % (how, changes, turns),
-               difference(a, b))
-
-
 def shown(tap, program):
     with Pair((program, program)) as pair:
         a, b = pair.start("a"), pair.start("b")
@@ -787,8 +770,7 @@ def shown(tap, program):
 
 def main():
     args = lib.arguments(__doc__, ("partner", "", "the program on the other side"),
-                         ("entries", 20000, "entries of a full lesson"),
-                         ("soak", 5, "seconds of mischief"))
+                         ("entries", 20000, "entries of a full lesson"))
     tap = lib.Tap()
     random.seed(1)
     tap.attempt("together", together, tap, (args.program, args.partner or args.program), "")
@@ -808,11 +790,11 @@ def main():
         tap.attempt("secured", secured, tap, args.program)
         tap.attempt("mute", mute, tap, args.program)
         tap.attempt("silent teacher", silent_teacher, tap, args.program)
+        tap.attempt("told in a lesson", told_in_a_lesson, tap, args.program)
         tap.attempt("collisions", collisions, tap, args.program)
         tap.attempt("many", many, tap, args.program, args.entries)
         tap.attempt("shown", shown, tap, args.program)
         tap.attempt("sums", sums, tap, args.program)
-        tap.attempt("soak", soak, tap, (args.program, args.partner or args.program), args.soak, "")
     tap.done()
 
 

@@ -242,6 +242,18 @@ static void push_all(struct peers *p)
 			peers_link_push(l);
 }
 
+/* A lesson is over: what others said meanwhile is taken now. */
+static void hear_held(struct peers *p)
+{
+	struct peers_link *l;
+
+	if (peers_is_learning(p))
+		return;
+	list_for_each(l, &p->links, link)
+		if (l->holds)
+			task_wake(l->task, TASK_WOKEN_OTHER);
+}
+
 /* The new process has what this one had. */
 static void stop_look(struct peers *p)
 {
@@ -269,6 +281,7 @@ static void section_task(struct task *t, void *ctx, unsigned why)
 	asked = peers_lesson_look(p, now_ms, &next_ms);
 	if (asked)
 		peers_link_push(asked);
+	hear_held(p);
 	push_all(p);
 	peers_tables_trim(p);
 	if (p->is_stopping)

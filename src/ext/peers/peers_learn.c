@@ -291,6 +291,16 @@ static bool is_entry(const struct peers_msg *m)
 					   m->type == PEERS_NEXT);
 }
 
+bool peers_learn_later(const struct peers_link *l, struct slice in)
+{
+	struct peers_msg m;
+
+	if (!peers_is_learning(l->section) || l->section->teacher == l || l->peer->is_local)
+		return false;
+	return peers_msg_read(in, in.len, &m) == PEERS_DONE && m.class == PEERS_TABLE &&
+	       (m.type == PEERS_UPDATE || m.type == PEERS_NEXT);
+}
+
 unsigned peers_learn_soon(struct peers_link *l, struct slice in)
 {
 	struct table_key keys[TABLE_EXPECTED_MAX];

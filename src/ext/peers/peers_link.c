@@ -370,6 +370,11 @@ static bool use_in(struct peers_link *l)
 			taken = read_answer(l, &rest, &good);
 			break;
 		case LINK_UP:
+			l->holds = peers_learn_later(l, rest);
+			if (l->holds) {
+				taken = false;
+				break;
+			}
 			fetched = fetched ? fetched : peers_learn_soon(l, rest);
 			taken = read_message(l, &rest, &good);
 			fetched--;
@@ -390,7 +395,11 @@ static bool receive(struct peers_link *l)
 	enum io r = IO_OK;
 	bool good = true;
 
-	for (int i = 0; good && r == IO_OK && l->conn->flags & CONN_CAN_RECV; i++) {
+	if (l->holds) { /* it has been heard: it is us who do not listen */
+		l->heard_ms = clock_now_ms();
+		good = use_in(l);
+	}
+	for (int i = 0; good && !l->holds && r == IO_OK && l->conn->flags & CONN_CAN_RECV; i++) {
 		struct block *b;
 		size_t got = 0;
 
@@ -477,7 +486,7 @@ static void link_task(struct task *t, void *ctx, unsigned why)
 	/* it is no silence when it was us who did not listen */
 	if (why & TASK_WOKEN_OTHER ||
 	    (l->state == LINK_UP && now_ms >= l->heard_ms + PEERS_DEAD_MS &&
-	     l->conn->flags & CONN_CAN_RECV))
+	     (l->holds || l->conn->flags & CONN_CAN_RECV)))
 		link_go_on(l);
 	else if (l->state == LINK_UP ? now_ms >= l->said_ms + PEERS_HEARTBEAT_MS ||
 		 now_ms >= l->heard_ms + PEERS_DEAD_MS

@@ -207,6 +207,7 @@ struct peers_link {
 	bool awaits_confirm;          /* it was told that this is all */
 	bool confirm_due;             /* it has told us that */
 	bool has_taught, was_refused; /* at a stop: it is done; nobody is there */
+	bool holds;                   /* <in> begins with a change that a lesson must not undo */
 	struct share *to, *from;      /* whom the updates on the wire are about; NULL: nobody */
 	struct peers_words *words_out, *words_in; /* owned; NULL: none yet */
 	uint64_t calls;
@@ -328,6 +329,11 @@ static inline struct table_entry *shared_log_at(const struct shared_table *s, ui
 {
 	return s->log[n & (s->room - 1)];
 }
+
+/* Is the next message a change that a peer tells while another one teaches? A lesson says what was
+ * true before: the change is taken when the lesson is over.
+ */
+bool peers_learn_later(const struct peers_link *l, struct slice in);
 
 /* --- peers_tell.c: what is sent --------------------------------------------------------------- */
 
