@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trace.c - what the trace sources of the muxes share */
 #include "base/strbuf.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 #include "trace_priv.h"
 
 const struct trace_word mux_trace_verbosities[] = {
@@ -60,7 +60,8 @@ void mux_trace_head(struct strbuf *out, const struct endpoint *ep, bool is_back,
 void mux_trace_conn(struct strbuf *out, const struct conn *c, enum trace_verbosity verbosity)
 {
 	if (c && verbosity >= TRACE_MINIMAL)
-		strbuf_printf(out, " - conn=%p(0x%04x) fd=%d", (const void *)c, c->flags, c->fd);
+		strbuf_printf(out, " - conn=%p(0x%04x) fd=%d", (const void *)c, c->flags,
+			      conn_shown_fd(c));
 }
 
 void mux_trace_facts(const struct endpoint *ep, struct trace_facts *out)

@@ -18,7 +18,7 @@
 #include "core/symbol.h"
 #include "core/task.h"
 #include "core/thread.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 #include "net/dial.h"
 #include "proxy/proxy.h"
 #include "proxy/source.h"
@@ -163,9 +163,9 @@ static void forward_fill(struct forwarder *f)
 /* False: the connection is broken. */
 static bool forward_send(struct forwarder *f)
 {
-	struct iovec v = { .iov_base = f->out.ptr + f->at, .iov_len = f->out.len - f->at };
-	size_t sent = 0;
-	enum io r = f->conn->transport->send(f->conn, &v, 1, &sent, false);
+	struct slice left = slice_make(f->out.ptr + f->at, f->out.len - f->at);
+	size_t sent;
+	enum io r = conn_send_bytes(f->conn, left, &sent);
 
 	f->at += sent;
 	if (sent && f->use.server_ms > 0)
@@ -176,9 +176,6 @@ static bool forward_send(struct forwarder *f)
 		strbuf_reset(&f->out);
 		f->frames = f->done = 0;
 		f->at = 0;
-	} else if (r != IO_ERR) {
-		f->conn->flags &= (uint16_t)~CONN_CAN_SEND;
-		fd_cant_send(f->conn->fd);
 	}
 	return r != IO_ERR;
 }

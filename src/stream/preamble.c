@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* preamble.c - headers that precede a client's first byte */
-#include <errno.h>
-#include <sys/socket.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "codec/netscaler.h"
 #include "codec/proxyproto.h"
 #include "core/pool.h"
 #include "core/timer.h"
+#include "net/conn_facts.h"
 #include "proxy/bind.h"
 #include "stream/proxy_tlv.h"
 #include "handshake_priv.h"
@@ -161,23 +160,22 @@ static void preamble_ready(struct conn *c)
 	enum preamble_result result;
 	char bytes[2048];
 	size_t len = 0;
-	ssize_t n = recv(c->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = conn_peek(c, bytes, sizeof(bytes));
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR) && !(c->flags & CONN_RDHUP)) {
-		fd_cant_recv(c->fd);
+	if (n < 0 && !(c->flags & CONN_RDHUP)) {
+		conn_wait_recv(c);
 		return;
 	}
 	p->seen = n > 0;
 	result = n > 0 ? readers[p->kind](s, slice_make(bytes, (size_t)n), &len) : PREAMBLE_MORE;
 	if (result == PREAMBLE_MORE) {
 		if (n > 0 && !(c->flags & CONN_RDHUP) && n < (ssize_t)sizeof(bytes)) {
-			fd_cant_recv(c->fd);
+			conn_wait_recv(c);
 			return;
 		}
 		preamble_log(s, p, false);
 	}
-	preamble_end(p, result == PREAMBLE_DONE &&
-			recv(c->fd, bytes, len, MSG_DONTWAIT) == (ssize_t)len);
+	preamble_end(p, result == PREAMBLE_DONE && conn_skip(c, bytes, len));
 }
 
 static void preamble_describe(const struct conn *c, struct strbuf *out)

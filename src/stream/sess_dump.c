@@ -11,7 +11,7 @@
 #include "core/thread.h"
 #include "core/timer.h"
 #include "mux/endpoint.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 #include "net/ctl_socket.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -94,7 +94,7 @@ static int fd_of(struct endpoint *ep)
 {
 	const struct conn *c = sess_conn_of(ep);
 
-	return c ? c->fd : -1;
+	return c ? conn_shown_fd(c) : -1;
 }
 
 struct addr sess_address_of(const struct conn *c, bool peer)
@@ -194,7 +194,7 @@ void sess_dump_ctl(const struct ctl_connection_info *info, const struct sess_vie
 	sess_put_age(out, info->since_ns);
 	strbuf_printf(out, " calls=%u rate=0 cpu=0 lat=0 rq[f=0h,i=0,an=00h,ax=] "
 		      "rp[f=0h,i=0,an=00h,ax=] scf=[8,%xh,fd=%d,rex=", info->runs,
-		      info->conn->flags, info->conn->fd);
+		      info->conn->flags, conn_shown_fd(info->conn));
 	timer_put_left(out, info->expire_ms, "");
 	strbuf_add_str(out, ",wex=] scb=[8,1h,fd=-1,rex=,wex=] exp=");
 	timer_put_left(out, info->expire_ms, "");

@@ -7,7 +7,7 @@
  */
 #include <inttypes.h>
 #include "core/thread.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
 #include "proxy/bind.h"
@@ -50,7 +50,7 @@ static void put_conn(struct strbuf *out, const struct side *side, const char *mu
 		      side->back, (const void *)c, sess_family_name(&a), c->transport->name, mux,
 		      side->back ? "SERVER" : "LISTENER", side->target);
 	strbuf_printf(out, "      flags=0x%08x fd=%d fd.state=%02x updt=0 fd.tmask=0x%lx",
-		      c->flags, c->fd, c->flags & (CONN_CAN_RECV | CONN_CAN_SEND),
+		      c->flags, conn_shown_fd(c), c->flags & (CONN_CAN_RECV | CONN_CAN_SEND),
 		      1ul << (thread_id - thread_group_first(thread_group)));
 	if (c->error)
 		strbuf_printf(out, " err=%u", c->error);

@@ -6,8 +6,7 @@
  * Manual: configuration 4.4 set-src, set-dst, set-fc-mark...
  */
 #include <stdlib.h>
-#include "net/conn.h"
-#include "net/socket.h"
+#include "net/conn_facts.h"
 #include "stream/action.h"
 
 /* Takes <parse>'s value as the rule's data. */
@@ -118,7 +117,7 @@ static enum rule_result fc_tos_run(const struct rule *r, struct expr_ctx *ctx, b
 	int64_t number;
 
 	if (sess && sess->conn && rule_value_eval(r->data, ctx, &number))
-		socket_set_tos(sess->conn->fd, (uint8_t)number);
+		conn_set_tos(sess->conn, (uint8_t)number);
 	return RULE_CONTINUE;
 }
 
@@ -128,7 +127,7 @@ static enum rule_result fc_mark_run(const struct rule *r, struct expr_ctx *ctx, 
 	int64_t number;
 
 	if (sess && sess->conn && rule_value_eval(r->data, ctx, &number))
-		socket_set_mark(sess->conn->fd, (uint32_t)number);
+		conn_set_mark(sess->conn, (uint32_t)number);
 	return RULE_CONTINUE;
 }
 

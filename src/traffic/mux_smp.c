@@ -6,7 +6,7 @@
 #include "stream/sample.h"
 
 #include "base/strbuf.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 
 /* Which side: <data> of the fetches below. */
 enum mux_side { MUX_FRONT, MUX_BACK };
@@ -118,7 +118,7 @@ static void put_debug(struct strbuf *out, const struct endpoint *ep, unsigned pa
 		strbuf_printf(out, " xprt=%s", c->transport->name);
 	if (parts & DEBUG_CONN && c)
 		strbuf_printf(out, " conn=%p conn.flg=0x%x conn.fd=%d conn.err_code=%u",
-			      (const void *)c, c->flags, c->fd, c->error);
+			      (const void *)c, c->flags, conn_shown_fd(c), c->error);
 }
 
 static enum expr_result fetch_debug(struct expr_ctx *ctx, const struct expr_arg *args,

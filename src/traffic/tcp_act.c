@@ -5,14 +5,11 @@
  */
 #include "stream/action.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include "base/bug.h"
 #include "core/task.h"
 #include "mux/mux.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 
 /* --- verdicts ----------------------------------------------------------------------------- */
 
@@ -62,27 +59,12 @@ static bool silent_drop_parse(struct conf_line *l, struct rule *r)
 	return true;
 }
 
-/* Makes closing the socket unseen by the client: frozen by TCP_REPAIR where allowed, else a reset
- * that dies on the first router.
- */
-static void socket_make_silent(struct conn *c, int ttl)
-{
-	static const int one = 1;
-	int hops = ttl ? ttl : 1;
-
-	c->flags |= CONN_NO_LINGER;
-	if (!ttl && setsockopt(c->fd, IPPROTO_TCP, TCP_REPAIR, &one, sizeof(one)) == 0)
-		return;
-	setsockopt(c->fd, IPPROTO_IP, IP_TTL, &hops, sizeof(hops));
-	setsockopt(c->fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, &hops, sizeof(hops));
-}
-
 static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	struct conn *c = ctx->session ? ctx->session->conn : NULL;
 
 	if (c)
-		socket_make_silent(c, r->number);
+		conn_make_silent(c, (int)r->number);
 	return RULE_CLOSE;
 }
 

@@ -11,7 +11,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include "base/bug.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 #include "quic/quic.h"
 
 /* The connection of a side (<data> of back fetches is not NULL). NULL: none. */
@@ -96,16 +96,15 @@ static int64_t quic_reordering(const struct quic_figures *q)
 static bool figure_of(const struct figure *f, const struct conn *c, int64_t *v)
 {
 	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
 	struct quic_figures q;
 
-	if (c && c->fd < 0) {
+	if (c && conn_quic(c)) {
 		if (!f->of_quic || !quic_conn_figures(c, &q))
 			return false;
 		*v = f->of_quic(&q);
 		return true;
 	}
-	if (!c || getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+	if (!c || !conn_tcp_info(c, &info))
 		return false;
 	*v = f->get(&info);
 	return true;
@@ -204,9 +203,9 @@ static enum expr_result fetch_saved_syn(struct expr_ctx *ctx, const struct expr_
 {
 	const struct conn *c = conn_of(ctx, false);
 	char *bytes = c ? arena_alloc(ctx->arena, SYN_MAX) : NULL;
-	socklen_t len = SYN_MAX;
+	size_t len = bytes ? conn_saved_syn(c, bytes, SYN_MAX) : 0;
 
-	if (!bytes || getsockopt(c->fd, IPPROTO_TCP, TCP_SAVED_SYN, bytes, &len) < 0)
+	if (!len)
 		return EXPR_NONE;
 	out->type = SMP_BIN;
 	out->flags = 0;

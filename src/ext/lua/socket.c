@@ -15,6 +15,7 @@
 #include "core/lock.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
+#include "net/conn_facts.h"
 #include "net/dial.h"
 #include "proxy/address.h"
 #include "proxy/source.h"
@@ -449,19 +450,14 @@ static int send_on(lua_State *L, int status, lua_KContext k)
 	size_t from = (size_t)lua_tointeger(L, 3), to = (size_t)lua_tointeger(L, 4);
 
 	while (s->conn && from < to && s->conn->flags & CONN_CAN_SEND) {
-		struct iovec v = { .iov_base = (char *)text + from, .iov_len = to - from };
-		size_t sent = 0;
-		enum io r = s->conn->transport->send(s->conn, &v, 1, &sent, false);
+		size_t sent;
+		enum io r = conn_send_bytes(s->conn, slice_make(text + from, to - from), &sent);
 
 		from += sent;
 		if (sent)
 			allow(s);
-		if (r == IO_ERR) {
+		if (r == IO_ERR)
 			socket_close(s);
-		} else if (from < to) {
-			s->conn->flags &= (uint16_t)~CONN_CAN_SEND;
-			fd_cant_send(s->conn->fd);
-		}
 	}
 	if (s->conn && from < to && is_late(s))
 		socket_close(s);
@@ -514,14 +510,16 @@ static int close_it(lua_State *L)
 	return 0;
 }
 
-static int push_name(lua_State *L, int (*ask)(int fd, struct sockaddr *to, socklen_t *len))
+static int push_name(lua_State *L, bool peer)
 {
 	struct lua_socket *s = socket_at_home(L, "getname");
 	struct sockaddr_storage ss = { .ss_family = AF_UNSPEC };
-	socklen_t len = sizeof(ss);
+	struct addr a = { .family = ADDR_NONE };
 	char text[128];
 
-	if (!s->conn || ask(s->conn->fd, (struct sockaddr *)&ss, &len) < 0)
+	if (s->conn)
+		a = conn_address(s->conn, peer);
+	if (a.family == ADDR_NONE || !addr_to_sockaddr(&a, &ss))
 		lua_pushnil(L);
 	else
 		lua_pushstring(L, address_text((struct sockaddr *)&ss, text, sizeof(text)));
@@ -530,12 +528,12 @@ static int push_name(lua_State *L, int (*ask)(int fd, struct sockaddr *to, sockl
 
 static int peer_name(lua_State *L)
 {
-	return push_name(L, getpeername);
+	return push_name(L, true);
 }
 
 static int own_name(lua_State *L)
 {
-	return push_name(L, getsockname);
+	return push_name(L, false);
 }
 
 static int set_option(lua_State *L)

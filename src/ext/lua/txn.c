@@ -2,8 +2,7 @@
 /* txn.c - class TXN: what a script sees of a stream; variables */
 #include "class_priv.h"
 #include "expr/vars.h"
-#include "net/conn.h"
-#include "net/socket.h"
+#include "net/conn_facts.h"
 #include "room_priv.h"
 #include "run_priv.h"
 #include "state_priv.h"
@@ -125,7 +124,7 @@ static int set_tos(lua_State *L)
 	lua_Integer tos = luaL_checkinteger(L, 2);
 
 	if (run->ctx->session && run->ctx->session->conn)
-		socket_set_tos(run->ctx->session->conn->fd, (uint8_t)tos);
+		conn_set_tos(run->ctx->session->conn, (uint8_t)tos);
 	return 0;
 }
 
@@ -135,7 +134,7 @@ static int set_mark(lua_State *L)
 	lua_Integer mark = luaL_checkinteger(L, 2);
 
 	if (run->ctx->session && run->ctx->session->conn)
-		socket_set_mark(run->ctx->session->conn->fd, (uint32_t)mark);
+		conn_set_mark(run->ctx->session->conn, (uint32_t)mark);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "core/task.h"
 #include "ext/peers.h"
 #include "log/log.h"
-#include "net/conn.h"
+#include "net/conn_facts.h"
 #include "proxy/source.h"
 #include "tls/tls.h"
 #include "peers_priv.h"
@@ -111,22 +111,19 @@ static void break_off(struct peers_link *l, uint8_t fault, const char *why)
 /* False: the connection is broken. */
 static bool send_out(struct peers_link *l)
 {
-	struct iovec v = { .iov_base = l->out.ptr + l->sent, .iov_len = l->out.len - l->sent };
-	size_t sent = 0;
+	struct slice left = slice_make(l->out.ptr + l->sent, l->out.len - l->sent);
+	size_t sent;
 	enum io r;
 
-	if (!v.iov_len)
+	if (!left.len)
 		return true;
-	r = l->conn->transport->send(l->conn, &v, 1, &sent, false);
+	r = conn_send_bytes(l->conn, left, &sent);
 	l->sent += sent;
 	if (sent)
 		l->said_ms = clock_now_ms();
 	if (l->sent == l->out.len) {
 		strbuf_reset(&l->out);
 		l->sent = 0;
-	} else if (r != IO_ERR) {
-		l->conn->flags &= (uint16_t)~CONN_CAN_SEND;
-		fd_cant_send(l->conn->fd);
 	}
 	return r != IO_ERR;
 }
