@@ -141,6 +141,9 @@ def layer_tests():
         "src/base/c.c": GPL + '#include "room/b_priv.h"\n'}, "", *objects)
     expect("a header of another folder", layers, {
         "src/codec/a_priv.h": GPL, "src/base/c.c": GPL + '#include "../codec/a_priv.h"\n'}, "or a sibling", *objects)
+    looks = GPL + "\nint look(struct conn *c)\n{\n\treturn c->fd;\n}\n"
+    expect("a descriptor", layers, {"src/codec/a.c": looks}, "only net, tls and quic know descriptors")
+    expect("one of something else", layers, {"src/codec/a.c": looks.replace("conn", "file")}, "")
     expect("unknown folder", layers, {"src/odd/a.c": GPL}, "the table of layers has no odd")
     expect("edge file", layers, {"src/codec/x_ctl.c": GPL + BODY % ("a", "", "1") + BODY % ("b", "", "1")},
            "an edge file exports one symbol", *objects)
