@@ -114,9 +114,14 @@ void libraries_dump_places(FILE *out)
 	dl_iterate_phdr(print_place, out);
 }
 
-void libraries_dump(const char *program, FILE *out)
+void libraries_dump(const char *program, bool places, FILE *out)
 {
-	fprintf(out, "List of loaded object files:\n%s\n", program);
-	dl_iterate_phdr(print_object, out);
+	fprintf(out, "List of loaded object files:\n");
+	if (places) {
+		libraries_dump_places(out);
+	} else {
+		fprintf(out, "%s\n", program);
+		dl_iterate_phdr(print_object, out);
+	}
 	fflush(out);
 }

@@ -242,7 +242,7 @@ static int answer_at_once(const struct main_options *o)
 static int answer_about(struct config *cfg, const struct main_options *o, bool warned)
 {
 	if (o->list_libraries)
-		libraries_dump(program_path(), stdout);
+		libraries_dump(program_path(), o->list_places, stdout);
 	if (o->archive && !libraries_archive(program_path(), o->archive))
 		return STATUS_ERROR;
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))

@@ -433,6 +433,7 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->foreground |= o->debug;
 	o->verbose |= o->debug;
 	/* -V undoes -q, in whatever order */
+	o->list_places = o->verbose && !o->quiet;
 	o->quiet &= !o->verbose;
 	diag_set_quiet(o->quiet);
 	say_useless(&a);

@@ -102,6 +102,7 @@ struct main_options {
 	bool foreground;             /* -db, -d */
 	bool debug;                  /* -d */
 	bool verbose, quiet;         /* -V, -q */
+	bool list_places;            /* -dL with addresses: -V without -q */
 	bool zero_warning;           /* -dW */
 	bool diagnostics;            /* -dD */
 	struct without_options without;

@@ -319,6 +319,34 @@ def limits(tap, b):
             tap.ok(said, " ".join(args) + ": " + poller, p.output())
 
 
+def precedence(tap, b):
+    """The command line is stronger than the file; lists of classes, of pids, of files."""
+    good = b.file("precedence.cfg", GOOD % b.port)
+    conf = "defaults\n\tmode http\n\ttimeout client 5s\nfrontend f\n\tbind 127.0.0.1:%d\n" % b.port
+    with lib.Proxy(b.program, "\tmaxconn 50\n" + conf, args=("-n", "20", "-m", "88")) as p:
+        info = p.info()
+        tap.eq((info["Maxconn"], info["Memmax_MB"]), ("20", "88"), "-n is stronger than maxconn")
+    warned = b.file("warned.cfg", (GOOD % b.port).replace("\ttimeout client 5s\n", ""))
+    tap.ok("[WARNING]" in b.run("-c", "-f", warned)[2], "a file with a warning")
+    tap.eq([b.run(*o, "-c", "-f", warned)[0] for o in ((), ("-dW",))], [0, 1], "-dW: it is refused")
+    tap.eq(b.run("-sf", "-c", "-f", good)[0], 0, "-sf: an empty list, which the next option ends")
+    tap.eq(b.run("-st", "1234567", "7654321", "-c", "-f", good)[0], 0, "-st: several pids")
+    servers = b.file("servers.cfg", "\tserver s 127.0.0.1:1\n")
+    tap.eq(b.run("-c", "-f", good, "-f", servers)[0], 1, "each file begins with a section")
+    tap.eq(b.run("-c", "--", good, servers)[0], 1, "behind -- too")
+    text = b.run("-dKcfg,smp", "-q", "-c", "-f", good)[1]
+    tap.ok(re.search(r"^global\b", text, re.M) and re.search(r"\breq\.hdr\(", text), "-dKcfg,smp: both classes", text[:300])
+    tap.ok("req.hdr(" not in b.run("-dKcfg", "-q", "-c", "-f", good)[1], "-dKcfg: not the other one")
+    tap.ok("req.hdr(" in b.run("-dKall", "-q", "-c", "-f", good)[1], "-dKall: all")
+    text = "".join(b.run("-dKhelp", "-c", "-f", good)[1:])
+    tap.ok(re.search(r"\bcfg\b", text) and re.search(r"\bsmp\b", text), "-dKhelp: the classes", text)
+    text = b.run("-dKall", "-f", "/dev/null", "-c", "-q")
+    tap.ok(text[0] != 0 and "req.hdr(" in text[1], "-dK without a configuration: not 0", text[0])
+    text = b.run("-V", "-dL", "-c", "-f", good)[1]
+    tap.ok(re.search(r"0x[0-9a-f]+.*libc", text), "-V -dL: with addresses", text[:300])
+    tap.ok("0x" not in b.run("-V", "-q", "-dL", "-c", "-f", good)[1], "but not with -q")
+
+
 def descriptors(tap, b):
     """How limits of descriptors follow from the configuration, told by differences."""
     def info(glob="\tnbthread 1\n\tmaxconn 1000\n", listeners=1, limit=None, args=()):
@@ -468,7 +496,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
         tap.run((versions, answers, checks, silent_options, useless_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
-                     descriptors, rights, stops, dumps), b)
+                     precedence, descriptors, rights, stops, dumps), b)
     tap.done()
 
 
