@@ -376,7 +376,8 @@ static void pools_dump(struct strbuf *out, const char *prefix, long max)
 
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; n < POOLS_SHOWN && pool_get_stats(i, &list[n]); i++)
-		n += !prefix || strncmp(list[n].name, prefix, strlen(prefix)) == 0;
+		n += (!prefix || strncmp(list[n].name, prefix, strlen(prefix)) == 0) &&
+			(pools_order != POOLS_BY_USAGE || list[n].allocated);
 	if (pools_order != POOLS_ANY)
 		qsort(list, n, sizeof(list[0]), pools_cmp);
 	strbuf_add_str(out, "Dumping pools usage");

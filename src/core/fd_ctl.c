@@ -111,39 +111,56 @@ static void fd_dump_visited(void *ctx)
 		fd_dump_free(dump);
 }
 
-/* Reads "-!plcfbsd" style letters and a number. False: something else. */
-static bool fd_dump_parse(struct fd_dump *dump, struct ctl_request *rq)
+/* Adds the classes of letters to *filter, or takes those behind a '-' or '!' away. False: no such
+ * letter.
+ */
+static bool classes_of(const char *word, unsigned *filter)
 {
 	static const struct { char letter; unsigned classes; } letters[] = {
 		{ 'p', SHOW_PIPES }, { 'l', SHOW_LISTENERS }, { 'f', SHOW_FRONT },
-		{ 'b', SHOW_BACK }, { 'c', SHOW_FRONT | SHOW_BACK }, { 'd', SHOW_ALL },
+		{ 'b', SHOW_BACK }, { 'c', SHOW_FRONT | SHOW_BACK },
+		/* (a connection knows here that it is to a server, or another address of a backend) */
+		{ 's', SHOW_BACK }, { 'd', SHOW_BACK },
 	};
+	bool invert = false;
 
-	for (int i = rq->at; i < rq->count; i++) {
-		const char *word = rq->words[i];
-		unsigned wanted = 0;
-		bool invert = false;
+	for (; *word; word++) {
+		unsigned k = 0;
 
-		if (ascii_is_digit(*word)) {
-			dump->only = num_prefix_int(word, NULL);
+		if (*word == '-' || *word == '!') {
+			invert = true;
 			continue;
 		}
-		for (; *word; word++) {
-			unsigned k = 0;
+		while (k < ARRAY_LEN(letters) && letters[k].letter != *word)
+			k++;
+		if (k == ARRAY_LEN(letters))
+			return false;
+		*filter = invert ? *filter & ~letters[k].classes : *filter | letters[k].classes;
+	}
+	return true;
+}
 
-			if (*word == '-')
-				continue;
-			if (*word == '!') {
-				invert = true;
-				continue;
-			}
-			while (k < ARRAY_LEN(letters) && letters[k].letter != *word)
-				k++;
-			if (k == ARRAY_LEN(letters))
-				return false;
-			wanted |= letters[k].classes;
-		}
-		dump->filter = invert ? SHOW_ALL & ~wanted : wanted;
+/* Reads letters of classes, and a number or "[GROUP]/[NUMBER]": all groups have one table. False:
+ * something else.
+ */
+static bool fd_dump_parse(struct fd_dump *dump, struct ctl_request *rq)
+{
+	bool chosen = false;
+
+	for (int i = rq->at; i < rq->count; i++) {
+		const char *word = rq->words[i], *rest = word + strspn(word, "0123456789");
+
+		if (*rest == '/')
+			word = rest + 1;
+		if (ascii_is_digit(*word))
+			dump->only = num_prefix_int(word, NULL);
+		if (*rest == '/' || ascii_is_digit(*word))
+			continue;
+		if (!chosen)
+			dump->filter = *word == '-' || *word == '!' ? SHOW_ALL : 0;
+		chosen = true;
+		if (!classes_of(word, &dump->filter))
+			return false;
 	}
 	return true;
 }
