@@ -329,7 +329,7 @@ static void open_table(struct strbuf *out, struct stats_call *sc, const struct p
 	if (sc->conf->show_legends)
 		strbuf_printf(out, " <span class=\"dim\">%s, mode %s, id %d</span>",
 			      proxy_kind_name(px), proxy_mode_name(px->mode), px->id);
-	if (sc->conf->show_desc && px->description) {
+	if (px->description) {
 		strbuf_add_str(out, " <span class=\"dim\">");
 		put_string(out, px->description);
 		strbuf_add_str(out, "</span>");
