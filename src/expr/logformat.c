@@ -241,6 +241,8 @@ static bool lf_expression(struct lf_parser *p, unsigned options)
 	if (!item)
 		return false;
 	item->options = lf_item_options(p, options);
+	if (p->options & LOGFORMAT_HTTP) /* as HAProxy has it, which quotes aliases there alone */
+		item->options &= ~(unsigned)LOGFORMAT_QUOTE;
 	item->name = p->name;
 	item->type = p->type;
 	item->expr = e;

@@ -5,6 +5,7 @@
 #include "rule_priv.h"
 
 #include <stdio.h>
+#include <string.h>
 #include "proxy/server.h"
 
 /* Parses the name and the condition into a new rule at the end of <list>. */
@@ -21,10 +22,11 @@ static struct switch_rule *switch_rule_parse(struct conf_line *l, unsigned phase
 	sr->file = rule_file(l);
 	sr->line = l->place.line;
 	sr->name = conf_peek(l);
-	if (!rule_text_parse(l, sr->name, phase, LOGFORMAT_HTTP, &text))
+	if (!rule_text_parse(l, sr->name, phase, 0, &text))
 		return NULL;
 	l->at++;
-	if (!text.constant.ptr)
+	/* a format of constants is one too: "%[env(NAME)]" */
+	if (!text.constant.ptr || strchr(sr->name, '%'))
 		sr->format = text.format;
 	return rule_take_condition(l, l->keyword->words, phase, &sr->condition) ? sr : NULL;
 }

@@ -38,7 +38,7 @@ static bool take_text(struct conf_line *l, struct rule *r, const char *what, str
 {
 	if (rule_at_end(l))
 		return rule_error(l, r, l->at, "missing %s after '%s'", what, r->action->words);
-	if (!rule_text_parse(l, conf_peek(l), rule_phases(r->proxy, r->set), LOGFORMAT_HTTP, out))
+	if (!rule_text_parse(l, conf_peek(l), rule_phases(r->proxy, r->set), 0, out))
 		return false;
 	l->at++;
 	return true;
