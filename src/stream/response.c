@@ -320,18 +320,20 @@ static void add_answer_fields(struct stream *s)
 		http_msg_set_field(&s->res, f->name, f->value);
 }
 
-/* http-after-response edits every answer; it cannot refuse. */
-static void after_response(struct stream *s)
+/* http-after-response edits every answer; it cannot refuse, but fail: false. */
+static bool after_response(struct stream *s)
 {
+	enum rule_result done = RULE_CONTINUE;
 	const struct rule *which = NULL;
 	unsigned dir = EXPR_DIR_RESPONSE | EXPR_FINAL;
 
 	if (unlikely(s->overrides != NULL))
 		add_answer_fields(s);
 	if (rules_any(s->be, RULES_HTTP_AFTER))
-		rules_run(s->be, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
-	if (s->be != s->fe && rules_any(s->fe, RULES_HTTP_AFTER))
-		rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
+		done = rules_run(s->be, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
+	if (done != RULE_ERROR && s->be != s->fe && rules_any(s->fe, RULES_HTTP_AFTER))
+		done = rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
+	return done != RULE_ERROR;
 }
 
 enum step stage_response_rules_fe(struct stream *s)
@@ -348,7 +350,8 @@ enum step stage_response_rules_fe(struct stream *s)
 		count_denied(s);
 		return stream_fail(s, END_RESPONSE_COOKIE);
 	}
-	after_response(s);
+	if (!after_response(s))
+		return stream_fail(s, END_RESPONSE_RULE_ERROR);
 	return stream_goto(s, STAGE_REPLY);
 }
 
@@ -369,7 +372,9 @@ enum step stage_reply(struct stream *s)
 	if (s->flags & STRM_LOCAL_REPLY) {
 		stream_drop_back(s);
 		stream_drop_slot(s);
-		after_response(s);
+		/* an error's own page is not edited: it would fail again */
+		if (!after_response(s) && !stream_reply_page(s, 500))
+			return stream_goto(s, STAGE_END);
 	}
 	s->answer.status = s->answer.asked ? s->answer.asked : s->res.status;
 	if (!(s->flags & STRM_LOCAL_REPLY))
