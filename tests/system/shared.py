@@ -12,7 +12,7 @@ import lib
 
 REQUESTS = 500
 CONF = """
-	nbthread 4
+	nbthread {threads}
 	thread-groups 2
 defaults
 	mode http
@@ -29,7 +29,7 @@ backend be
 
 
 TRACKED = """
-	nbthread 4
+	nbthread {threads}
 	thread-groups 2
 defaults
 	mode http
@@ -102,7 +102,7 @@ def counted(tap, proxy, port, what):
 def kept(tap, args, balance):
     port = lib.ports(1)[0]
     server = lib.Server(lib.echo_handler)
-    conf = CONF.format(port=port, balance=balance, server=server.port)
+    conf = CONF.format(port=port, balance=balance, server=server.port, threads=args.threads)
     with lib.Proxy(args.program, conf) as proxy:
         if not counts(proxy):
             tap.skip("kept requests: %s" % balance, "not made with DEBUG=1")
@@ -122,7 +122,7 @@ def tracked(tap, args, store, rule, lines):
     """A request that is tracked: what it writes of the table, and nothing else of the process."""
     port = lib.ports(1)[0]
     what = store or "nothing stored"
-    with lib.Proxy(args.program, TRACKED.format(port=port, store=store, rule=rule)) as proxy:
+    with lib.Proxy(args.program, TRACKED.format(port=port, store=store, rule=rule, threads=args.threads)) as proxy:
         if "shared_lines" not in counts(proxy):
             tap.skip("tracked requests: " + what, "not made with DEBUG=1")
             return
@@ -153,7 +153,7 @@ def scripted(tap, args, line, locks):
 
 
 def main():
-    args = lib.arguments(__doc__)
+    args = lib.arguments(__doc__, ("threads", 4, "of the process"))
     tap = lib.Tap()
     for balance in ("roundrobin", "static-rr", "leastconn", "random"):
         tap.attempt(balance, kept, tap, args, balance)
