@@ -102,21 +102,8 @@ bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid)
 
 	quic_keys_free(&s->rx);
 	quic_keys_free(&s->tx);
-	return quic_keys_initial(&s->rx, q->version, dcid, !client, false) &&
-	       quic_keys_initial(&s->tx, q->version, dcid, client, true);
-}
-
-bool quic_version_switch(struct quic_conn *q, uint32_t version)
-{
-	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
-
-	q->rx_first = malloc(sizeof(*q->rx_first));
-	if (!q->rx_first)
-		return false;
-	*q->rx_first = s->rx;
-	s->rx = (struct quic_keys){ 0 };
-	q->version = version;
-	return quic_initial_keys(q, &q->ids.retry);
+	return quic_keys_initial(&s->rx, q->version.id, dcid, !client, false) &&
+	       quic_keys_initial(&s->tx, q->version.id, dcid, client, true);
 }
 
 /* What both sides have. NULL: no memory. */
@@ -134,7 +121,7 @@ static struct quic_conn *conn_make(const struct quic_tunes *t, const struct quic
 	q->since_ns = now_ns;
 	q->mtu = MTU;
 	q->flags = flags;
-	q->version = QUIC_VERSION_1;
+	q->version.id = QUIC_VERSION_1;
 	list_init(&q->flush);
 	quic_params_init(&q->params);
 	init_streams(q);
@@ -153,7 +140,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 
 	if (!q)
 		return NULL;
-	q->version = first->version;
+	q->version.id = first->version;
 	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
 	q->ids.original = retried ? *retried : first->dcid;
 	q->ids.retry = first->dcid;
@@ -228,10 +215,11 @@ static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned sui
 	struct quic_conn *q = owner;
 	struct quic_space *s = &q->spaces[level];
 	struct quic_keys *k = tx ? &s->tx : &s->rx;
+	const struct quic_secret made_of = { secret, len, suite, q->version.id };
 
 	if (k->aead || s->done)
 		return false;
-	if (!quic_keys_make(k, &(struct quic_secret){ secret, len, suite, q->version }, tx, true))
+	if (!quic_keys_make(k, &made_of, tx, true))
 		return false;
 	if (tx)
 		QUIC_TRACE(STATE, q, WRITE_SECRET, "keys to write, level %d", level);
@@ -270,23 +258,37 @@ static bool read_params(struct quic_conn *q, const uint8_t *bytes, size_t len)
 	return true;
 }
 
-/* Is the version the one that the peer means, and not one that somebody else has chosen (RFC 9368 4)?
+/* Goes over to the version that the client prefers to that of its packets. False: no memory. */
+static bool switch_version(struct quic_conn *q, uint32_t version)
+{
+	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
+
+	q->version.rx_first = malloc(sizeof(*q->version.rx_first));
+	if (!q->version.rx_first)
+		return false;
+	*q->version.rx_first = s->rx;
+	s->rx = (struct quic_keys){ 0 };
+	q->version.id = version;
+	return quic_initial_keys(q, &q->ids.retry);
+}
+
+/* Is the version the one that the peer means, not one that somebody else has chosen (RFC 9368 4)?
  * A client may prefer another one.
  */
 static bool agree_on_version(struct quic_conn *q)
 {
 	const struct quic_params *p = &q->params;
 
-	if (p->has_versions && p->version != q->version &&
-	    !(q->rx_first && quic_version_is_known(p->version))) {
+	if (p->has_versions && p->version != q->version.id &&
+	    !(q->version.rx_first && quic_version_is_known(p->version))) {
 		quic_conn_fail(q, QUIC_VERSION_NEGOTIATION_ERROR, 0);
 		return false;
 	}
 	/* (a hello that is said again does not change it back) */
-	if (q->flags & QUIC_FL_CLIENT || !p->version_preferred || q->rx_first ||
-	    p->version_preferred == q->version)
+	if (q->flags & QUIC_FL_CLIENT || !p->version_preferred || q->version.rx_first ||
+	    p->version_preferred == q->version.id)
 		return true;
-	return quic_version_switch(q, p->version_preferred);
+	return switch_version(q, p->version_preferred);
 }
 
 /* RFC 9000 7.3, 7.4 */
@@ -311,7 +313,7 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 	return true;
 }
 
-_Static_assert(QUIC_TLS_PARAMS_ROOM == QUIC_PARAMS_ROOM, "both are the room of our parameters");
+_Static_assert(QUIC_TLS_PARAMS_ROOM == QUIC_PARAMS_ROOM, "both are for our parameters");
 
 static size_t tls_own_params(const void *owner, uint8_t *room)
 {
@@ -325,7 +327,7 @@ static size_t tls_own_params(const void *owner, uint8_t *room)
 		.ack_exponent = 3, .ack_delay_ms = QUIC_ACK_DELAY_MS, .cid_limit = QUIC_PEER_CIDS,
 		.no_migration = true, .has_scid = true, .scid = q->ids.ours, .has_odcid = server,
 		.odcid = q->ids.original, .has_retry = server && q->flags & QUIC_FL_RETRIED,
-		.retry = q->ids.retry, .has_versions = true, .version = q->version,
+		.retry = q->ids.retry, .has_versions = true, .version = q->version.id,
 		.version_preferred = server ? QUIC_VERSION_1 : 0,
 	};
 

@@ -152,6 +152,14 @@ struct quic_phase {
 	uint64_t forged;               /* packets that were not authentic, in all */
 };
 
+/* The version of QUIC, which a client's hello may change (RFC 9369 4.1): Initial packets of the
+ * first one are read, too, until the client has been heard at the next level.
+ */
+struct quic_version {
+	uint32_t id;                   /* that packets with long headers have */
+	struct quic_keys *rx_first;    /* of the first one; owned; NULL: it is the same */
+};
+
 /* For those who look. */
 struct quic_counts {
 	uint64_t packets, bytes;       /* sent */
@@ -162,7 +170,6 @@ struct quic_counts {
 struct quic_conn {
 	struct quic_ids ids;
 	struct quic_space spaces[QUIC_LEVELS];
-	struct quic_keys *rx_first;    /* see quic_version_switch(); owned; NULL: none */
 	struct quic_phase phase;
 	struct quic_rtt rtt;
 	struct quic_cc cc;
@@ -182,7 +189,7 @@ struct quic_conn {
 	uint64_t idle_after_ns;        /* how long once the handshake is over */
 	uint64_t since_ns;
 	uint32_t mtu;
-	uint32_t version;              /* of QUIC, that packets with long headers have */
+	struct quic_version version;
 	uint32_t flags;                /* enum quic_conn_flags */
 	uint8_t state;                 /* enum quic_state */
 	const struct quic_tunes *tunes;
@@ -250,10 +257,6 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 				uint64_t now_ns);
 /* Makes the keys of Initial packets, of the id that the first ones go to. False: no memory. */
 bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid);
-/* Goes over to another version, which the client prefers to that of its first packets: Initial packets
- * of both are read until the client has been heard at the next level (RFC 9369 4.1). False: no memory.
- */
-bool quic_version_switch(struct quic_conn *q, uint32_t version);
 /* A connection to a server. NULL: no memory, no random bytes. */
 struct quic_conn *quic_conn_new_client(const struct quic_tunes *t, const struct quic_line *line,
 				       const struct quic_host *host, uint64_t now_ns);

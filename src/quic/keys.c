@@ -227,8 +227,8 @@ bool quic_open(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size
 	       EVP_DecryptFinal_ex(k->aead, bytes + n, &n) == 1;
 }
 
-bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_t *packet, size_t len,
-		    uint8_t *tag)
+bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_t *packet,
+		    size_t len, uint8_t *tag)
 {
 	static const uint8_t keys[2][16] = {
 		{ 0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a,
@@ -246,7 +246,8 @@ bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_
 	int n;
 	bool ok;
 
-	ok = aead && EVP_EncryptInit_ex(aead, EVP_aes_128_gcm(), NULL, keys[second], nonces[second]) == 1 &&
+	ok = aead &&
+	     EVP_EncryptInit_ex(aead, EVP_aes_128_gcm(), NULL, keys[second], nonces[second]) == 1 &&
 	     EVP_EncryptUpdate(aead, NULL, &n, &odcid->len, 1) == 1 &&
 	     (!odcid->len || EVP_EncryptUpdate(aead, NULL, &n, odcid->bytes, odcid->len) == 1) &&
 	     EVP_EncryptUpdate(aead, NULL, &n, packet, (int)len) == 1 &&

@@ -53,8 +53,8 @@ bool quic_seal(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size
 bool quic_open(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size_t head_len,
 	       uint8_t *bytes, size_t len);
 /* The integrity tag of a Retry packet (RFC 9001 5.8). */
-bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_t *packet, size_t len,
-		    uint8_t *tag);
+bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_t *packet,
+		    size_t len, uint8_t *tag);
 /* HMAC with SHA-256, 32 bytes. False: no memory. */
 bool quic_hmac(const uint8_t *key, size_t key_len, const uint8_t *bytes, size_t len, uint8_t *out);
 

@@ -265,7 +265,8 @@ static const struct conf_keyword keywords[] = {
 	{ NUMBER_OF("tune.quic.reorder-ratio", fe.reorder_ratio, 0, 100),
 	  RENAMED("tune.quic.fe.cc.reorder-ratio"), .help = "old name" },
 	{ TUNE("tune.quic.socket-owner", fe.sockets), .parse = parse_socket_owner,
-	  .syntax = "{ connection | listener }", RENAMED("tune.quic.fe.sock-per-conn"), .help = "old name" },
+	  .syntax = "{ connection | listener }", RENAMED("tune.quic.fe.sock-per-conn"),
+	  .help = "old name" },
 
 	{ .words = "quic-cc-algo", .where = CONF_BIND, .min_args = 1, .max_args = 1,
 	  .parse = parse_algo, .syntax = "{ cubic | newreno | bbr | nocc }[(<size>)]",

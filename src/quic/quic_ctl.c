@@ -246,7 +246,8 @@ static void put_all(const struct quic_conn *q, unsigned parts, struct strbuf *ou
 		put_params("loc.", &ours, out);
 		put_params("rem.", &q->params, out);
 		strbuf_printf(out, "    versions:chosen=0x%08x,negotiated=0x%08x\n",
-			      q->params.has_versions ? q->params.version : q->version, q->version);
+			      q->params.has_versions ? q->params.version : q->version.id,
+			      q->version.id);
 	}
 	put_state(q, out);
 	if (parts & SHOW_SOCK)

@@ -500,10 +500,10 @@ void quic_space_discard(struct quic_conn *q, enum quic_level level)
 	quic_space_strip(q, s);
 	s->done = true;
 	quic_keys_free(&s->tx);
-	if (level == QUIC_LEVEL_INITIAL && q->rx_first) {
-		quic_keys_free(q->rx_first);
-		free(q->rx_first);
-		q->rx_first = NULL;
+	if (level == QUIC_LEVEL_INITIAL && q->version.rx_first) {
+		quic_keys_free(q->version.rx_first);
+		free(q->version.rx_first);
+		q->version.rx_first = NULL;
 	}
 	q->pto_count = 0;
 }

@@ -29,10 +29,10 @@ void quic_on_retry(struct quic_conn *q, const struct quic_packet *head, const ui
 	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
 
 	if (!is_first_answer(q) || !quic_cid_is(&head->dcid, &ids->ours) ||
-	    head->version != q->version || !head->token_len || head->token_len > TOKEN_MOST ||
+	    head->version != q->version.id || !head->token_len || head->token_len > TOKEN_MOST ||
 	    len < QUIC_RETRY_TAG_LEN)
 		return;
-	if (!quic_retry_tag(q->version, &ids->original, p, len - QUIC_RETRY_TAG_LEN, tag) ||
+	if (!quic_retry_tag(q->version.id, &ids->original, p, len - QUIC_RETRY_TAG_LEN, tag) ||
 	    CRYPTO_memcmp(tag, p + len - QUIC_RETRY_TAG_LEN, sizeof(tag)) != 0)
 		return;
 	token = malloc(head->token_len);

@@ -381,8 +381,8 @@ static bool open_packet(struct incoming *in, const struct quic_packet *head, uin
 {
 	struct quic_conn *q = in->q;
 	bool is_short = head->type == QUIC_PACKET_SHORT, other;
-	const struct quic_keys *keys = is_short || head->version == q->version ? &in->s->rx
-									       : q->rx_first;
+	bool is_current = is_short || head->version == q->version.id;
+	const struct quic_keys *keys = is_current ? &in->s->rx : q->version.rx_first;
 	uint64_t truncated = 0;
 	size_t at = head->pn_at;
 	unsigned pn_len;
@@ -507,9 +507,9 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 /* Has it a version that the connection has, or had when it began? */
 static bool is_of_version(const struct quic_conn *q, const struct quic_packet *head)
 {
-	if (head->type == QUIC_PACKET_SHORT || head->version == q->version)
+	if (head->type == QUIC_PACKET_SHORT || head->version == q->version.id)
 		return true;
-	return head->type == QUIC_PACKET_INITIAL && q->rx_first &&
+	return head->type == QUIC_PACKET_INITIAL && q->version.rx_first &&
 	       quic_version_is_known(head->version);
 }
 

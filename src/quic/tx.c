@@ -320,7 +320,7 @@ static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at,
 	} else {
 		at = quic_put_long(at, level == QUIC_LEVEL_HANDSHAKE ? QUIC_PACKET_HANDSHAKE
 								     : QUIC_PACKET_INITIAL,
-				   q->version, (uint8_t)(n - 1));
+				   q->version.id, (uint8_t)(n - 1));
 		at = put_cid(at, peer_cid(q), true);
 		at = put_cid(at, &q->ids.ours, true);
 		if (level == QUIC_LEVEL_INITIAL)

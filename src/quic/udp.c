@@ -3,7 +3,8 @@
  *
  * Each thread has a copy of the descriptor of each listening socket that it reads, and a connection
  * uses the one that its first datagram came by: it outlives the listener. A connection to a server
- * has a socket of its own, one of a client's may have. Connections are found by the id that the peer calls them by.
+ * has a socket of its own, one of a client's may have. Connections are found by the id that the
+ * peer calls them by.
  */
 #include <errno.h>
 #include <fcntl.h>

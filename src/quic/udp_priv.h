@@ -28,7 +28,7 @@ struct quic_socket {
 	int of;                        /* the listener's; -1: that was closed, there is none */
 	uint16_t port;                 /* ours, of a listening one */
 	quic_input_fn *input;
-	struct quic_conn *only;        /* of one connection: whose it is; NULL: shared, or it is gone */
+	struct quic_conn *only;        /* whose alone it is; NULL: shared, or that is gone */
 	struct addr peer;              /* same: who it is connected to */
 	int error;                     /* same: what the kernel has heard of it; 0 */
 	struct quic_listener listener; /* of a client's own: only <user> */

@@ -204,7 +204,8 @@ bool tls_quic_attach(SSL_CTX *ctx)
 		other_log = before;
 	SSL_CTX_set_keylog_callback(ctx, on_secret);
 	return SSL_CTX_add_custom_ext(ctx, EXT_QUIC_PARAMS, SSL_EXT_CLIENT_HELLO |
-				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params, free_params, NULL,
+				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params,
+				      free_params, NULL,
 				      read_params, NULL) == 1;
 }
 

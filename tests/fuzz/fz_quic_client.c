@@ -182,7 +182,8 @@ static bool begin(struct server *c, const struct quic_tunes *tunes)
 			return false;
 	quic_conn_secure(c->q, (struct conn *)(void *)c->q, &tls);
 	c->q->flags |= QUIC_FL_LENT;
-	return quic_keys_initial(&c->sends.keys[0], QUIC_VERSION_1, &c->q->ids.original, false, true);
+	return quic_keys_initial(&c->sends.keys[0], QUIC_VERSION_1, &c->q->ids.original, false,
+				 true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

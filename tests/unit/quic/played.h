@@ -24,7 +24,8 @@ struct played_client {
 #define PLAYED_ROOM(len) ((len) + 128)
 
 static const struct quic_packet played_first = {
-	.version = QUIC_VERSION_1, .dcid = { 8, { 1, 2, 3, 4, 5, 6, 7, 8 } }, .scid = { 4, { 1, 2, 3, 4 } },
+	.version = QUIC_VERSION_1, .dcid = { 8, { 1, 2, 3, 4, 5, 6, 7, 8 } },
+	.scid = { 4, { 1, 2, 3, 4 } },
 };
 static const uint8_t played_hello[1162] = { QUIC_FT_CRYPTO, 0, 5, 'h', 'e', 'l', 'l', 'o' };
 static uint8_t played_secrets[4][32];
@@ -34,7 +35,9 @@ static bool played_freed;
 __attribute__((unused))
 static bool played_keys(struct quic_keys *k, unsigned secret, bool seal)
 {
-	const struct quic_secret s = { played_secrets[secret], 32, QUIC_AES_128_GCM, QUIC_VERSION_1 };
+	const struct quic_secret s = {
+		played_secrets[secret], 32, QUIC_AES_128_GCM, QUIC_VERSION_1,
+	};
 
 	return quic_keys_make(k, &s, seal, true);
 }
@@ -107,7 +110,8 @@ static struct quic_conn *played_begin(const struct quic_listener *l, const struc
 	memset(c, 0, sizeof(*c));
 	q = quic_conn_new(l, &played_host, &played_first, NULL, now);
 	if (!q ||
-	    !quic_keys_initial(&c->keys[QUIC_LEVEL_INITIAL], QUIC_VERSION_1, &played_first.dcid, true, true) ||
+	    !quic_keys_initial(&c->keys[QUIC_LEVEL_INITIAL], QUIC_VERSION_1, &played_first.dcid,
+			       true, true) ||
 	    !played_keys(&c->keys[QUIC_LEVEL_HANDSHAKE], 0, true) ||
 	    !played_keys(&c->keys[QUIC_LEVEL_APP], 2, true))
 		return NULL;

@@ -114,14 +114,16 @@ static void end_of(struct quic_conn *q, struct played_client *c)
 static void test_versions(void)
 {
 	static const uint8_t second[] = { 0, 0, 0, 1, 0x6b, 0x33, 0x43, 0xcf, 0, 0, 0, 1 };
-	static const uint8_t forged[] = { 0x6b, 0x33, 0x43, 0xcf, 0x6b, 0x33, 0x43, 0xcf, 0, 0, 0, 1 };
+	static const uint8_t forged[] = {
+		0x6b, 0x33, 0x43, 0xcf, 0x6b, 0x33, 0x43, 0xcf, 0, 0, 0, 1,
+	};
 	uint8_t p[PLAYED_ROOM(sizeof(played_hello))], params[QUIC_PARAMS_ROOM];
 	struct quic_params read;
 	struct played_client c;
 	struct quic_conn *q = begin_with(second, sizeof(second), &c);
 	size_t n;
 
-	ok(quic_is_open(q) && q->version == QUIC_VERSION_2, "a client prefers version 2");
+	ok(quic_is_open(q) && q->version.id == QUIC_VERSION_2, "a client prefers version 2");
 	ok(quic_params_read_server(params, quic_conn_tls_user.own_params(q, params), &read) &&
 	   read.version == QUIC_VERSION_2, "it is told so");
 	n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello), p);

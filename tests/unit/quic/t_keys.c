@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys and protection of packets: the vectors of RFC 9001 and RFC 9369, appendix A of each; tokens. */
+/* Keys and protection of packets: the vectors of RFC 9001 and RFC 9369 (A of each); tokens. */
 #include "../tap.h"
 #include "base/addr.h"
 #include "keys_priv.h"
@@ -49,7 +49,8 @@ static void test_initial(void)
 
 	ok(quic_keys_initial(&client, QUIC_VERSION_1, &dcid, true, true) &&
 	   quic_keys_initial(&server, QUIC_VERSION_1, &dcid, false, true) &&
-	   quic_keys_initial(&reader, QUIC_VERSION_1, &dcid, false, false), "keys of Initial packets");
+	   quic_keys_initial(&reader, QUIC_VERSION_1, &dcid, false, false),
+	   "keys of Initial packets");
 	ok(is_hex(client.secret, 32,
 		  "c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea"),
 	   "A.1: the secret of the client");
