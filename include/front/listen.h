@@ -90,8 +90,6 @@ struct listen_figures {
 
 /* Of all frontends together. */
 void listen_get_figures(struct listen_figures *out);
-/* Forgets the most connections per second. */
-void listen_clear_max(void);
 
 /* Hands over an accepted connection: <owner> is its listener_conf; <fd> belongs to the callee. */
 struct addr;

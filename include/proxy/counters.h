@@ -189,6 +189,11 @@ uint32_t rate_set_read(const struct rate_set *r);
 uint32_t rate_set_max(const struct rate_set *r);
 /* Forgets the maximum: what has happened so far makes none any more. From any thread. */
 void rate_set_clear_max(struct rate_set *r);
+/* The one of all connections of the process, which a floor above counts: it is cleared with the
+ * others. Before the threads.
+ */
+void rate_set_of_process(struct rate_set *r);
+void rate_set_clear_process_max(void);
 /* Milliseconds to wait before one more event keeps the rate within <limit> a second; 0: none. */
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
 

@@ -32,6 +32,7 @@ static void tell_load(unsigned *open, unsigned *most)
 bool listen_limits_init(void)
 {
 	mux_set_load(tell_load);
+	rate_set_of_process(&conn_rate);
 	return conn_rate.shards || rate_set_init(&conn_rate);
 }
 
@@ -95,11 +96,6 @@ void listen_get_figures(struct listen_figures *out)
 	out->conn_rate_max = rate_set_max(&conn_rate);
 	out->conn_rate_limit = __atomic_load_n(&limits.maxconnrate, __ATOMIC_RELAXED);
 	out->session_rate_limit = __atomic_load_n(&limits.maxsessrate, __ATOMIC_RELAXED);
-}
-
-void listen_clear_max(void)
-{
-	rate_set_clear_max(&conn_rate);
 }
 
 /* --- places and rates ---------------------------------------------------------------------- */

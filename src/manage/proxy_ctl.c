@@ -5,7 +5,6 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
-#include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -257,7 +256,7 @@ static enum ctl_step clear_counters(struct ctl_request *rq)
 	if (!c && !ctl_require(rq, all ? CTL_ADMIN : CTL_OPERATOR))
 		return CTL_DONE;
 	if (!c) {
-		listen_clear_max();
+		rate_set_clear_process_max();
 		tls_clear_max();
 		c = proxy_walk_begin(rq, sizeof(*c));
 	}

@@ -135,6 +135,19 @@ void rate_set_clear_max(struct rate_set *r)
 	__atomic_store_n(&r->max, 0, __ATOMIC_RELAXED);
 }
 
+static struct rate_set *of_process; /* set before the threads */
+
+void rate_set_of_process(struct rate_set *r)
+{
+	of_process = r;
+}
+
+void rate_set_clear_process_max(void)
+{
+	if (of_process)
+		rate_set_clear_max(of_process);
+}
+
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)
 {
 	uint32_t now = rate_set_read(r);
