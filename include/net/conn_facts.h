@@ -30,13 +30,13 @@ size_t conn_saved_syn(const struct conn *c, char *out, size_t size);
 /* The TOS or traffic class, and the mark, of packets sent from now on: see socket_set_tos(). */
 void conn_set_tos(struct conn *c, uint8_t tos);
 void conn_set_mark(struct conn *c, uint32_t mark);
-/* Makes its close unseen by the peer: it is frozen by TCP_REPAIR where that is allowed, else a reset
- * has a TTL that dies on the first router. <ttl>: which one, without trying to freeze; 0: 1.
+/* Makes its close unseen by the peer: it is frozen by TCP_REPAIR where that is allowed, else a
+ * reset has a TTL that dies on the first router. <ttl>: which one, without trying to freeze; 0: 1.
  */
 void conn_make_silent(struct conn *c, int ttl);
 
-/* For what stands in front of the first byte, on a raw connection: looks at what came without taking
- * it. Returns how many bytes; 0: an end or a failure; -1: nothing for now.
+/* For what stands in front of the first byte, on a raw connection: looks at what came without
+ * taking it. Returns how many bytes; 0: an end or a failure; -1: nothing for now.
  */
 ssize_t conn_peek(struct conn *c, char *out, size_t size);
 /* Takes exactly <len> bytes that were looked at; they are read into <room>. */

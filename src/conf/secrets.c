@@ -99,7 +99,8 @@ enum conf_secret conf_secret_behind(const char *word)
 {
 	static const char *const hashes[] = { "password", "acme-vars" };
 	static const char *const clear[] = {
-		"insecure-password", "dynamic-cookie-key", "anonkey", "cluster-secret", "tcp-md5sig",
+		"insecure-password", "dynamic-cookie-key", "anonkey", "cluster-secret",
+		"tcp-md5sig",
 	};
 
 	return IS_ONE_OF(word, clear) ? CONF_SECRET_CLEAR
@@ -115,7 +116,8 @@ static bool is_secret(const struct conf_kept *k, int i)
 
 	if (!i || ends_rule(conf_kept_word(k, i)))
 		return false;
-	return conf_secret_behind(before) != CONF_SECRET_NONE || strncmp(before, "set-proxy-v2-tlv-fmt(", 21) == 0 ||
+	return conf_secret_behind(before) != CONF_SECRET_NONE ||
+	       strncmp(before, "set-proxy-v2-tlv-fmt(", 21) == 0 ||
 	       (i == 2 && strcmp(conf_kept_word(k, 0), "tcp-check") == 0 &&
 		IS_ONE_OF(before, payloads)) || is_value(k, i) || is_pattern(k, i);
 }

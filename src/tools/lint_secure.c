@@ -147,8 +147,8 @@ static void look_at_secret(struct lint *x, const struct source_line *l)
 		const char *word = l->words[i].text, *value = l->words[i + 1].text;
 
 		if (conf_secret_behind(word) == CONF_SECRET_CLEAR && !is_variable(value))
-			lint_say(x, LINT_SECRET_IN_CLEAR, l, i, "the secret of '%s' stands in clear",
-				 word);
+			lint_say(x, LINT_SECRET_IN_CLEAR, l, i,
+				 "the secret of '%s' stands in clear", word);
 		if (strcasecmp(word, "authorization") == 0 && strlen(value) > 8 &&
 		    !is_variable(value) &&
 		    (strncasecmp(value, "Basic ", 6) == 0 || strncasecmp(value, "Bearer ", 7) == 0))

@@ -757,8 +757,8 @@ static bool file_is_newer(struct config *next, struct config *prev, const char *
 	return read.acme && !read.acme->is_temporary && read.not_after_s > used.not_after_s;
 }
 
-/* What was issued is not in the files that the next generation has read, unless somebody has written
- * it there, or a later one.
+/* What was issued is not in the files that the next generation has read, unless it was written
+ * there, or a later one was.
  */
 static void acme_adopt(struct config *next, struct config *prev)
 {

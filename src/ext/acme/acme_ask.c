@@ -29,7 +29,7 @@ static bool is_plain(struct slice s)
 	return s.len > 0 && s.len < ACME_TEXT_MAX;
 }
 
-bool acme_is_url(struct slice s)
+static bool is_url(struct slice s)
 {
 	return is_plain(s) && (slice_starts(s, SLICE("https://")) ||
 			       slice_starts(s, SLICE("http://")));
@@ -65,7 +65,7 @@ bool acme_take_url(const struct acme_ask *a, const char *path, char **out)
 {
 	free(*out);
 	*out = acme_text_at(a, path);
-	return *out && acme_is_url(slice_of(*out));
+	return *out && is_url(slice_of(*out));
 }
 
 bool acme_text_is(const struct acme_ask *a, const char *path, const char *wanted)
@@ -120,7 +120,7 @@ static void call_head(struct http_call *c, const struct http_msg *m)
 	a->status = m->status;
 	a->body.len = 0; /* what was sent is not needed any more */
 	keep_field(m, FIELD_OTHER, SLICE("replay-nonce"), a->nonce, acme_is_token);
-	keep_field(m, FIELD_LOCATION, SLICE("location"), a->location, acme_is_url);
+	keep_field(m, FIELD_LOCATION, SLICE("location"), a->location, is_url);
 	a->retry_ms = retry_ms(m);
 }
 

@@ -144,11 +144,26 @@ void acme_order_stop(void)
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
+static char *text_at(const char *path)
+{
+	return acme_text_at(&me.ask, path);
+}
+
+static bool take_url(const char *path, char **out)
+{
+	return acme_take_url(&me.ask, path, out);
+}
+
+static bool text_is(const char *path, const char *wanted)
+{
+	return acme_text_is(&me.ask, path, wanted);
+}
+
 /* What the authority says is wrong, with the step where it did. */
 static void refused(const char *what)
 {
-	char *detail = acme_text_at(&me.ask, "$.detail");
-	char *error = detail ? NULL : acme_text_at(&me.ask, "$.error.detail");
+	char *detail = text_at("$.detail");
+	char *error = detail ? NULL : text_at("$.error.detail");
 
 	fail("%s: %u%s%.500s", what, me.ask.status, detail || error ? " " : "",
 	     detail ? detail : error ? error : "");
@@ -194,8 +209,8 @@ static void ask_later(enum step step)
 
 static void take_directory(void)
 {
-	if (me.ask.status != 200 || !acme_take_url(&me.ask, "$.newNonce", &me.new_nonce) ||
-	    !acme_take_url(&me.ask, "$.newAccount", &me.new_account) || !acme_take_url(&me.ask, "$.newOrder", &me.new_order))
+	if (me.ask.status != 200 || !take_url("$.newNonce", &me.new_nonce) ||
+	    !take_url("$.newAccount", &me.new_account) || !take_url("$.newOrder", &me.new_order))
 		refused("the directory is none");
 	else
 		ask(NONCE, me.new_nonce, ACME_HEAD);
@@ -307,7 +322,7 @@ static void take_order(void)
 	char path[64];
 	bool good;
 
-	if (me.ask.status != 201 || !me.ask.location[0] || !acme_take_url(&me.ask, "$.finalize", &me.finalize)) {
+	if (me.ask.status != 201 || !me.ask.location[0] || !take_url("$.finalize", &me.finalize)) {
 		refused("the order is refused");
 		return;
 	}
@@ -318,7 +333,7 @@ static void take_order(void)
 		if (json_find(strbuf_slice(&me.ask.body), slice_of(path), &value) == JSON_NONE)
 			break;
 		me.auth_count = i + 1; /* end() frees what it has, whatever that is */
-		good = acme_take_url(&me.ask, path, &me.auths[i].url);
+		good = take_url(path, &me.auths[i].url);
 	}
 	if (good && me.auth_count)
 		next_authorization();
@@ -333,17 +348,17 @@ static bool take_challenge(struct authorization *a)
 
 	for (unsigned i = 0; i < 20; i++) {
 		snprintf(path, sizeof(path), "$.challenges[%u].type", i);
-		if (!acme_text_is(&me.ask, path, challenge_names[me.want.section->challenge]))
+		if (!text_is(path, challenge_names[me.want.section->challenge]))
 			continue;
 		snprintf(path, sizeof(path), "$.challenges[%u].token", i);
 		free(a->token);
-		a->token = acme_text_at(&me.ask, path);
+		a->token = text_at(path);
 		if (me.want.section->challenge != ACME_PERSIST &&
 		    !(a->token && acme_is_token(slice_of(a->token))))
 			return false;
 		a->offer = i;
 		snprintf(path, sizeof(path), "$.challenges[%u].url", i);
-		return acme_take_url(&me.ask, path, &a->challenge);
+		return take_url(path, &a->challenge);
 	}
 	return false;
 }
@@ -369,7 +384,7 @@ static bool persist_value(const struct authorization *a, struct strbuf *out)
 	bool good;
 
 	snprintf(path, sizeof(path), "$.challenges[%u].issuer-domain-names[0]", a->offer);
-	issuer = acme_text_at(&me.ask, path);
+	issuer = text_at(path);
 	good = issuer && dns_name_is_valid(slice_of(issuer)) &&
 	       strbuf_printf(out, "%s; accounturi=%s", issuer, me.kid) &&
 	       (json_find(strbuf_slice(&me.ask.body), SLICE("$.wildcard"), &value) != JSON_TRUE ||
@@ -402,7 +417,7 @@ static bool is_ordered(struct slice domain)
 static bool want_record(const struct authorization *a)
 {
 	bool is_persist = me.want.section->challenge == ACME_PERSIST, good;
-	char *domain = acme_text_at(&me.ask, "$.identifier.value");
+	char *domain = text_at("$.identifier.value");
 	struct strbuf value;
 
 	strbuf_init(&value);
@@ -426,9 +441,9 @@ static void take_authorization(void)
 	struct authorization *a = &me.auths[me.at];
 	enum acme_challenge kind = me.want.section->challenge;
 
-	a->is_valid = me.ask.status == 200 && acme_text_is(&me.ask, "$.status", "valid");
+	a->is_valid = me.ask.status == 200 && text_is("$.status", "valid");
 	if (!a->is_valid) {
-		if (me.ask.status != 200 || !acme_text_is(&me.ask, "$.status", "pending") || !take_challenge(a)) {
+		if (me.ask.status != 200 || !text_is("$.status", "pending") || !take_challenge(a)) {
 			char what[64];
 
 			snprintf(what, sizeof(what), "no challenge %s is offered",
@@ -462,7 +477,7 @@ static void challenge_failed(void)
 
 	for (unsigned i = 0; i < 20 && !detail; i++) {
 		snprintf(path, sizeof(path), "$.challenges[%u].error.detail", i);
-		detail = acme_text_at(&me.ask, path);
+		detail = text_at(path);
 	}
 	fail("the challenge failed: %.500s", detail ? detail : "no reason is told");
 	free(detail);
@@ -472,10 +487,10 @@ static void take_poll_of_authorization(void)
 {
 	if (me.ask.status / 100 != 2)
 		refused("the authorization is refused");
-	else if (acme_text_is(&me.ask, "$.status", "valid")) {
+	else if (text_is("$.status", "valid")) {
 		me.auths[me.at].is_valid = true;
 		next_challenge();
-	} else if (acme_text_is(&me.ask, "$.status", "pending") || acme_text_is(&me.ask, "$.status", "processing")) {
+	} else if (text_is("$.status", "pending") || text_is("$.status", "processing")) {
 		ask_later(POLL_AUTH);
 	} else {
 		challenge_failed();
@@ -555,10 +570,10 @@ static void take_poll_of_order(void)
 
 	if (me.ask.status / 100 != 2)
 		refused("the order fails");
-	else if (acme_text_is(&me.ask, "$.status", "valid") && acme_take_url(&me.ask, "$.certificate", &url))
+	else if (text_is("$.status", "valid") && take_url("$.certificate", &url))
 		ask_empty(CERTIFICATE, url);
-	else if (acme_text_is(&me.ask, "$.status", "processing") || acme_text_is(&me.ask, "$.status", "ready") ||
-		 acme_text_is(&me.ask, "$.status", "pending"))
+	else if (text_is("$.status", "processing") || text_is("$.status", "ready") ||
+		 text_is("$.status", "pending"))
 		ask_later(POLL_ORDER);
 	else
 		refused("the order fails");
@@ -599,7 +614,7 @@ static void (*const takes[])(void) = {
 static bool is_bad_nonce(void)
 {
 	return me.ask.method == ACME_POST && me.ask.status == 400 && me.ask.nonce[0] &&
-	       acme_text_is(&me.ask, "$.type", "urn:ietf:params:acme:error:badNonce") &&
+	       text_is("$.type", "urn:ietf:params:acme:error:badNonce") &&
 	       ++me.tries < NONCE_TRIES;
 }
 

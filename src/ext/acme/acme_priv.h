@@ -10,8 +10,9 @@
  * Threads: all work is done on thread 0; commands read and mark jobs under a lock.
  * Errors : logged (global targets), and tried again: after one minute, two, ... at most six hours.
  * Files  : acme.c sections, commands and schedule; acme_order.c one order from directory to commit;
- *          acme_ask.c one question of it (ask_priv.h); acme_dns.c what dns-01 and dns-persist-01 wait for; acme_key.c
- *          keys, signatures (RFC 7515) and requests for certificates.
+ *          acme_ask.c one question of it (ask_priv.h); acme_dns.c what dns-01 and
+ *          dns-persist-01 wait for; acme_key.c keys, signatures (RFC 7515)
+ *          and requests for certificates.
  * Manual : configuration 12.8, 3 acme.scheduler, 12.7 acme, domains, ips; management acme renew,
  *          acme status, acme challenge_ready
  */

@@ -39,8 +39,8 @@ struct acme_ask {
 void acme_ask_init(struct acme_ask *a, void (*answered)(struct acme_ask *a));
 /* Gives up what is under way. */
 void acme_ask_fini(struct acme_ask *a);
-/* Asks <url>; the payload of a POST is in a->payload. answered() is called later, never from within.
- * Returns NULL, or why it cannot.
+/* Asks <url>; the payload of a POST is in a->payload. answered() is called later, never from
+ * within. Returns NULL, or why it cannot.
  */
 const char *acme_ask(struct acme_ask *a, const char *url, enum acme_method method);
 /* The same once more, with the nonce that came meanwhile. */
@@ -48,7 +48,6 @@ const char *acme_ask_again(struct acme_ask *a);
 /* Calls answered() after a pause; 0: at the end of the turn. */
 void acme_ask_pause(struct acme_ask *a, int64_t ms);
 
-bool acme_is_url(struct slice s);
 /* base64url, as tokens and nonces are (RFC 8555 8.1). */
 bool acme_is_token(struct slice s);
 /* The string at <path> of the answer, to free; NULL: there is none. */
