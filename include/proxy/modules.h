@@ -7,7 +7,7 @@
 
 extern const struct module mod_balance;       /* balance, hash-type; its check hook comes first */
 extern const struct module mod_proxy;         /* sections, plain keywords, check hook */
-extern const struct module mod_naming;        /* init-addr, resolvers; after the state file */
+extern const struct module mod_resolve;        /* init-addr, resolvers; after the state file */
 extern const struct module mod_proxy_options; /* option ... */
 extern const struct module mod_forwarded;     /* option forwardfor, originalto, forwarded */
 extern const struct module mod_bind;          /* bind lines */

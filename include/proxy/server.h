@@ -26,7 +26,7 @@
 #include "proxy/check.h"
 #include "proxy/counters.h"
 #include "proxy/hash.h"
-#include "proxy/naming.h"
+#include "proxy/resolve.h"
 #include "proxy/outlier.h"
 #include "proxy/source.h"
 
@@ -127,7 +127,7 @@ struct server_state {
 	struct time_set times;
 	struct latency_set latency;
 
-	struct naming_state *naming;  /* owned; NULL without resolvers */
+	struct resolve_state *resolve;  /* owned; NULL without resolvers */
 	bool port_is_fixed;           /* atomic: a service has given the port */
 	struct outlier_state outlier; /* outlier-ejection */
 };
@@ -190,7 +190,7 @@ struct server {
 	struct {                      /* address of the file */
 		const struct sockaddr *sa; /* in the arena */
 		const char *text;     /* as written */
-		const char *hostname; /* when a name was written; or NULL. See naming_name() */
+		const char *hostname; /* when a name was written; or NULL. See resolve_name() */
 		socklen_t len;
 		int port;             /* 0 with port_offset or no port */
 		int port_offset;
@@ -223,7 +223,7 @@ struct server {
 	} mux;
 	const char *cookie;           /* `cookie` value; or NULL */
 	struct server_checks checks;
-	struct naming naming;
+	struct resolve resolve;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	/* slots follow */

@@ -244,7 +244,7 @@ static bool has_port(const struct server *srv, const struct check_proxy *cp)
 		return true;
 	if (srv->checks.health.port || srv->at.sa->sa_family == AF_UNIX ||
 	    address_port(srv->at.sa) || cp->kind == CHECK_KIND_EXTERNAL ||
-	    srv->naming.service)
+	    srv->resolve.service)
 		return true;
 	if (srv->checks.health.addr && (srv->checks.health.addr->sa_family == AF_UNIX ||
 					address_port(srv->checks.health.addr)))

@@ -162,7 +162,7 @@ void check_late(struct check *c, struct check_result *r)
 	else if (rule->type == CHECK_EXPECT && rule->expect.timeout)
 		r->status = rule->expect.timeout;
 	if (r->status == CHECK_L4TOUT)
-		naming_hurry(c->server);
+		resolve_hurry(c->server);
 	r->text = arena_printf(&c->run->arena, "%s", step_text(c, step, sizeof(step)));
 }
 

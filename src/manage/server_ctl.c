@@ -123,7 +123,7 @@ static void set_fqdn(struct ctl_request *rq, struct server *srv)
 
 	if (!name)
 		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
-	else if (naming_set_name(srv, name, message, sizeof(message)))
+	else if (resolve_set_name(srv, name, message, sizeof(message)))
 		ctl_say(rq, "%s", message);
 	else
 		ctl_error(rq, "%s", message);
@@ -355,7 +355,7 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port,
 	const char *agent_addr = check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip));
 
 	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port,
-		      srv->naming.service ? ctl_hide(anon, srv->naming.service, service) : "-",
+		      srv->resolve.service ? ctl_hide(anon, srv->resolve.service, service) : "-",
 		      tls_server_is_on(server_slots(srv)),
 		      check_port_of(&conf->health, check), ctl_hide_ip(anon, addr, hidden),
 		      ctl_hide_ip(anon, agent_addr, agent_hidden),
@@ -385,9 +385,9 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 	bool no_port;
 
 	server_address(srv, &addr);
-	naming_name(srv, name, sizeof(name));
+	resolve_name(srv, name, sizeof(name));
 	no_port = addr.sa.ss_family == AF_UNIX ||
-		  (srv->naming.service && strcmp(name, "-") == 0);
+		  (srv->resolve.service && strcmp(name, "-") == 0);
 	text = addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT
 	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %u %u %d %u %u %d %d %s ",

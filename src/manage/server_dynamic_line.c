@@ -42,7 +42,7 @@ static const char *const accepted[] = {
 
 static const struct conf_keyword *server_keyword(const char *word, unsigned where)
 {
-	static const struct module *const modules[] = { &mod_server, &mod_naming, &mod_check,
+	static const struct module *const modules[] = { &mod_server, &mod_resolve, &mod_check,
 						&mod_tls_server };
 
 	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
@@ -141,7 +141,7 @@ static bool server_check(struct server *srv, struct diag_list *diags, char *erro
 {
 	srv->life.is_dynamic = true;
 	/* as with `init-addr none`: asking for its address would stop this thread */
-	srv->at.unresolved = srv->at.hostname || srv->naming.service;
+	srv->at.unresolved = srv->at.hostname || srv->resolve.service;
 	if (srv->at.hostname && !dns_name_is_valid(slice_of(srv->at.hostname))) {
 		snprintf(error, size, "Can't create DNS resolution for server '%s'", srv->name);
 		return false;

@@ -158,21 +158,21 @@ static void name_apply(struct server *srv, char **fields, long admin)
 	struct addr addr;
 	int64_t port;
 
-	if (srv->naming.service && strcmp(service, srv->naming.service) != 0)
+	if (srv->resolve.service && strcmp(service, srv->resolve.service) != 0)
 		return;
-	if (!srv->naming.service && admin & SERVER_HMAINT)
-		naming_restore_name(srv, name);
-	else if (!srv->naming.service &&
+	if (!srv->resolve.service && admin & SERVER_HMAINT)
+		resolve_restore_name(srv, name);
+	else if (!srv->resolve.service &&
 		 (!srv->at.hostname || strcasecmp(name, srv->at.hostname) != 0))
 		return;
-	if (admin & SERVER_RMAINT || !naming_takes_last(srv) ||
+	if (admin & SERVER_RMAINT || !resolve_takes_last(srv) ||
 	    !addr_parse_ip(slice_of(fields[COL_ADDR]), ADDR_NONE, &addr) ||
 	    !num_parse_range(slice_of(fields[COL_PORT]), 0, 65535, &port))
 		return;
-	if (srv->naming.service)
-		naming_restore_name(srv, name);
+	if (srv->resolve.service)
+		resolve_restore_name(srv, name);
 	addr.port = (uint16_t)port;
-	naming_set_last(srv, &addr);
+	resolve_set_last(srv, &addr);
 }
 
 /* What a line says of checks. False: *what is the field that is wrong. */
@@ -282,7 +282,7 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 		return false;
 	if (!checks_read(fields, &checks, what, value))
 		return false;
-	if (srv->at.hostname || srv->naming.service || srv->naming.resolvers_name)
+	if (srv->at.hostname || srv->resolve.service || srv->resolve.resolvers_name)
 		name_apply(srv, fields, admin);
 	oper_apply(srv, (enum server_oper)oper, age);
 	check_restore_health(srv, (enum server_oper)oper, &checks);

@@ -26,7 +26,7 @@ static void admin_adopt(struct server_state *st, const struct server *to, const 
 		admin &= ~(unsigned)(SERVER_CMAINT | SERVER_FMAINT);
 		admin |= to->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0;
 	}
-	if (!to->naming.resolvers && to->at.unresolved != from->at.unresolved) {
+	if (!to->resolve.resolvers && to->at.unresolved != from->at.unresolved) {
 		admin &= ~(unsigned)SERVER_RMAINT;
 		admin |= to->at.unresolved ? SERVER_RMAINT : 0;
 	}
@@ -45,7 +45,7 @@ static void address_adopt(struct server_state *st, const struct server *to,
 {
 	struct server_addr addr;
 
-	if (!to->naming.resolvers || !to->at.unresolved || st->address_len || from->at.unresolved)
+	if (!to->resolve.resolvers || !to->at.unresolved || st->address_len || from->at.unresolved)
 		return;
 	server_address(from, &addr);
 	server_address_publish(st, &addr);

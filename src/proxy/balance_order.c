@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance_order.c - leastconn: the server of the smallest key is next (tournament_priv.h), one
- * tournament per thread group
+/* balance_order.c - leastconn: the server of the smallest key is next, one tournament per thread
+ * group (balance_tournament_priv.h)
  *
  * The key is the number of requests per unit of weight, then a ticket drawn at each change:
  * equals are served in turn.
@@ -10,7 +10,7 @@
 #include "base/bug.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "tournament_priv.h"
+#include "balance_tournament_priv.h"
 
 #define LOAD_SCALE 256
 #define LOAD_SHIFT 32

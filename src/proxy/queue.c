@@ -19,7 +19,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "slot_priv.h"
+#include "server_slot_priv.h"
 
 /* --- slots ---------------------------------------------------------------------------------- */
 

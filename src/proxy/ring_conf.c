@@ -375,7 +375,7 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 
 			if (tls_server_is_on(server_slots(srv)))
 				tls_server_check(cfg, server_slots(srv), &where, diags);
-			if (srv->at.hostname || srv->naming.service)
+			if (srv->at.hostname || srv->resolve.service)
 				server_resolve_once(cfg, srv, diags);
 			ring_check_server(r, srv, diags);
 		}

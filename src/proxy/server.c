@@ -215,7 +215,7 @@ void server_state_drop(struct server_state **pst)
 		return;
 	check_state_fini(&st->check);
 	check_state_fini(&st->agent);
-	naming_state_free(&st->naming);
+	resolve_state_free(&st->resolve);
 	latency_set_fini(&st->latency);
 	free(st->identity);
 	free(st);

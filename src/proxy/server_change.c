@@ -466,7 +466,7 @@ static void resolved_tell(const struct server *srv, const struct admin_move *m)
 {
 	char name[256];
 
-	naming_name(srv, name, sizeof(name));
+	resolve_name(srv, name, sizeof(name));
 	if (m->new & SERVER_MAINT)
 		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "('%s') resolves again but "
 			   "remains in maintenance.", SERVER_ARGS(srv), name);

@@ -411,8 +411,9 @@ static void keep_place(struct conf_line *l, struct server *srv)
 	const struct server *last = list_is_empty(servers) ? NULL
 		: list_last(servers, struct server, link);
 
-	srv->naming.column = l->columns[l->at - 1];
-	srv->naming.line_text = last && last->place.line == srv->place.line ? last->naming.line_text
+	srv->resolve.column = l->columns[l->at - 1];
+	srv->resolve.line_text =
+		last && last->place.line == srv->place.line ? last->resolve.line_text
 		: l->place.text ? conf_strdup(l->cfg, l->place.text) : NULL;
 }
 
@@ -461,8 +462,8 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	server_set_line_address(srv, copy, a.addr.len);
 	srv->at.text = text;
 	srv->at.hostname = name && name[0] != '_' ? name : NULL;
-	srv->naming.service = name && name[0] == '_' ? name : NULL;
-	srv->naming.family = a.family;
+	srv->resolve.service = name && name[0] == '_' ? name : NULL;
+	srv->resolve.family = a.family;
 	if (name)
 		keep_place(l, srv);
 	srv->at.port = a.port_is_offset ? 0 : a.port_low;

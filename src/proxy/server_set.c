@@ -115,7 +115,7 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 	server_address(srv, &addr);
 	/* one that waits for name servers has none to be changed */
 	if ((addr.sa.ss_family != AF_INET && addr.sa.ss_family != AF_INET6) ||
-	    (srv->naming.resolvers &&
+	    (srv->resolve.resolvers &&
 	     __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)) {
 		snprintf(message, size, "Update for the current server address family is only "
 			 "supported through configuration file.");

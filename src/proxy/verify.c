@@ -386,8 +386,8 @@ static void check_names(struct proxy *px, struct diag_list *d)
 	struct server *srv;
 
 	list_for_each(srv, &px->servers, link)
-		if (srv->at.hostname || srv->naming.service || srv->naming.resolvers_name)
-			naming_init_address(srv, d);
+		if (srv->at.hostname || srv->resolve.service || srv->resolve.resolvers_name)
+			resolve_init_address(srv, d);
 }
 
 static void check_one(struct proxy *px, struct diag_list *d)

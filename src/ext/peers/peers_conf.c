@@ -223,8 +223,8 @@ static bool parse_peer(struct conf_line *l)
 	if (!parse_as_server(l, "server"))
 		return false;
 	srv = list_entry(c->proxy->servers.prev, struct server, link);
-	if (srv->checks.health.on || srv->checks.agent.on || srv->naming.resolvers_name ||
-	    srv->naming.method_count)
+	if (srv->checks.health.on || srv->checks.agent.on || srv->resolve.resolvers_name ||
+	    srv->resolve.method_count)
 		conf_warn(l, 1, NULL, "'%s %s' : init_addr, resolvers, check and agent are "
 			  "ignored for peers.", l->words[0], name);
 	return true;
@@ -265,13 +265,13 @@ static bool parse_template(struct conf_line *l)
 	if (!add_self(l, c))
 		return false;
 	if (!srv->at.hostname)
-		return conf_error(l, 1, srv->naming.service
+		return conf_error(l, 1, srv->resolve.service
 				  ? "ask for addresses: services (SRV) are not supported here"
 				  : "for a known address, write a 'peer' line",
 				  "'%s' expects a name, but got '%s'.", l->words[0], name);
 	if (srv->port_is_mapped)
 		return conf_error(l, 1, NULL, "'%s %s' : missing port.", l->words[0], name);
-	return srv->naming.resolvers_name ||
+	return srv->resolve.resolvers_name ||
 	       conf_error(l, 1, "add 'resolvers <section>'", "'%s %s' : who resolves the name?",
 			  l->words[0], name);
 }
@@ -381,10 +381,10 @@ static void check_template(struct config *cfg, struct peers_conf *c, struct diag
 	struct server *srv = c->template;
 	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
 
-	srv->naming.resolvers = resolvers_find(cfg, srv->naming.resolvers_name);
-	if (!srv->naming.resolvers)
+	srv->resolve.resolvers = resolvers_find(cfg, srv->resolve.resolvers_name);
+	if (!srv->resolve.resolvers)
 		diag_add(diags, DIAG_ALERT, &place, NULL, "Peers section '%s': there is no section "
-			 "'resolvers %s'.", c->proxy->name, srv->naming.resolvers_name);
+			 "'resolvers %s'.", c->proxy->name, srv->resolve.resolvers_name);
 	if (!peers_listens_at(c))
 		diag_add(diags, DIAG_ALERT, &place, "add 'bind :<port>'", "Peers section '%s': "
 			 "'peer-template' needs a 'bind' line, for all members are met at the same "
@@ -404,7 +404,7 @@ static void check_peer(struct config *cfg, struct peers_conf *c, struct server *
 		tls_server_check(cfg, server_slots(srv), &where, diags);
 	if (srv == c->template)
 		check_template(cfg, c, diags);
-	else if (srv->at.hostname || srv->naming.service)
+	else if (srv->at.hostname || srv->resolve.service)
 		server_resolve_once(cfg, srv, diags);
 	check_shard(c, srv, diags);
 	server_sends_no_header(srv, diags);

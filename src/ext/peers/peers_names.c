@@ -103,9 +103,9 @@ bool peers_names_follow(struct peers *p, const struct peers_conf *c, peers_told_
 		names_free(p);
 		return true;
 	}
-	type = line->naming.prefer_ipv4 ? DNS_A : DNS_AAAA;
+	type = line->resolve.prefer_ipv4 ? DNS_A : DNS_AAAA;
 	if (n && n->port == line->at.port &&
-	    resolution_is_of(n->asker.resolution, line->naming.resolvers, line->at.hostname, type))
+	    resolution_is_of(n->asker.resolution, line->resolve.resolvers, line->at.hostname, type))
 		return true;
 	if (!n)
 		n = calloc(1, sizeof(*n));
@@ -119,7 +119,7 @@ bool peers_names_follow(struct peers *p, const struct peers_conf *c, peers_told_
 	n->asker.told = names_told;
 	resolution_leave(&n->asker);
 	if (!send_found(n, true) ||
-	    !resolution_join(&n->asker, line->naming.resolvers, line->at.hostname, type)) {
+	    !resolution_join(&n->asker, line->resolve.resolvers, line->at.hostname, type)) {
 		names_free(p);
 		return false;
 	}

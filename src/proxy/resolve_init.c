@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming_init.c - how the name of a server gets its first address: in the check phase
+/* resolve_init.c - how the name of a server gets its first address: in the check phase
  *
  * Before a server has a state, the methods of init-addr are tried, but `last`: state files are read
  * later, and give their address then if `last` stands before what was found.
@@ -8,7 +8,7 @@
 #include "conf/conf.h"
 #include "proxy/address.h"
 #include "proxy/proxy.h"
-#include "naming_priv.h"
+#include "resolve_priv.h"
 #include "proxy_priv.h"
 
 static const struct diag_place nowhere = { .form = DIAG_BARE };
@@ -16,13 +16,13 @@ static const struct diag_place nowhere = { .form = DIAG_BARE };
 /* About the name on the server's line, which is shown. */
 #define say(d, level, srv, fmt, ...) \
 	diag_add(d, level, &(struct diag_place){ .form = DIAG_BARE, \
-		 .text = (srv)->naming.line_text, .column = (srv)->naming.column }, NULL, \
+		 .text = (srv)->resolve.line_text, .column = (srv)->resolve.column }, NULL, \
 		 "[%s:%d] : 'server %s/%s' : " fmt, (srv)->place.file, (srv)->place.line, \
 		 (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
 
-bool naming_add_method(struct naming *n, enum naming_method method)
+bool resolve_add_method(struct resolve *n, enum resolve_method method)
 {
-	if (n->method_count == NAMING_METHODS_MAX)
+	if (n->method_count == RESOLVE_METHODS_MAX)
 		return false;
 	n->methods[n->method_count++] = (unsigned char)method;
 	return true;
@@ -41,23 +41,23 @@ static bool set_first(struct server *srv, const struct server_addr *addr)
 	return true;
 }
 
-static bool init_by(struct server *srv, enum naming_method method, struct diag_list *d)
+static bool init_by(struct server *srv, enum resolve_method method, struct diag_list *d)
 {
 	struct server_addr addr = { 0 };
 
 	switch (method) {
-	case NAMING_LAST:
+	case RESOLVE_LAST:
 		return false;
-	case NAMING_NONE:
+	case RESOLVE_NONE:
 		srv->at.unresolved = true;
 		return true;
-	case NAMING_IP:
-		addr.len = addr_to_sockaddr(srv->naming.ip, &addr.sa);
+	case RESOLVE_IP:
+		addr.len = addr_to_sockaddr(srv->resolve.ip, &addr.sa);
 		return set_first(srv, &addr);
-	case NAMING_LIBC:
+	case RESOLVE_LIBC:
 		break;
 	}
-	if (address_of_name(srv->at.hostname, srv->naming.family, &addr))
+	if (address_of_name(srv->at.hostname, srv->resolve.family, &addr))
 		return set_first(srv, &addr);
 	return false;
 }
@@ -65,22 +65,22 @@ static bool init_by(struct server *srv, enum naming_method method, struct diag_l
 /* Tries the methods in turn. Without a list: `last`, then the C library. */
 static void init_name(struct server *srv, struct diag_list *d)
 {
-	struct naming *n = &srv->naming;
+	struct resolve *n = &srv->resolve;
 	bool libc_failed = false;
 
 	if (!n->method_count) {
-		naming_add_method(n, NAMING_LAST);
-		naming_add_method(n, NAMING_LIBC);
+		resolve_add_method(n, RESOLVE_LAST);
+		resolve_add_method(n, RESOLVE_LIBC);
 		/* with name servers at hand nothing is lost */
 		if (n->resolvers)
-			naming_add_method(n, NAMING_NONE);
+			resolve_add_method(n, RESOLVE_NONE);
 	}
 	if (proxies_of(srv->proxy->config)->may_lack_addresses)
-		naming_add_method(n, NAMING_NONE);
+		resolve_add_method(n, RESOLVE_NONE);
 	for (n->used = 0; n->used < n->method_count; n->used++) {
 		if (init_by(srv, n->methods[n->used], d))
 			break;
-		libc_failed |= n->methods[n->used] == NAMING_LIBC;
+		libc_failed |= n->methods[n->used] == RESOLVE_LIBC;
 	}
 	if (libc_failed && srv->at.unresolved)
 		say(d, DIAG_NOTICE, srv, "could not resolve address '%s', disabling server.",
@@ -91,7 +91,7 @@ static void init_name(struct server *srv, struct diag_list *d)
 
 static void find_resolvers(struct server *srv, struct diag_list *d)
 {
-	struct naming *n = &srv->naming;
+	struct resolve *n = &srv->resolve;
 	const char *name = n->service ? n->service : srv->at.hostname;
 	size_t len = name ? strlen(name) : 0;
 
@@ -111,57 +111,57 @@ static void find_resolvers(struct server *srv, struct diag_list *d)
 			 srv->place.line, srv->proxy->name, srv->name, srv->name);
 }
 
-void naming_init_address(struct server *srv, struct diag_list *diags)
+void resolve_init_address(struct server *srv, struct diag_list *diags)
 {
 	find_resolvers(srv, diags);
 	if (srv->at.hostname)
 		init_name(srv, diags);
-	else if (srv->naming.service)
+	else if (srv->resolve.service)
 		srv->at.unresolved = true;
 }
 
-bool naming_takes_last(const struct server *srv)
+bool resolve_takes_last(const struct server *srv)
 {
-	const struct naming *n = &srv->naming;
+	const struct resolve *n = &srv->resolve;
 
 	if (n->service)
 		return true;
 	for (unsigned i = 0; i < n->used; i++)
-		if (n->methods[i] == NAMING_LAST)
+		if (n->methods[i] == RESOLVE_LAST)
 			return true;
 	return false;
 }
 
-void naming_set_last(struct server *srv, const struct addr *addr)
+void resolve_set_last(struct server *srv, const struct addr *addr)
 {
 	struct server_addr to = { 0 };
 
 	to.len = addr_to_sockaddr(addr, &to.sa);
-	if (!srv->naming.service && !srv->port_is_mapped)
+	if (!srv->resolve.service && !srv->port_is_mapped)
 		address_set_port((struct sockaddr *)&to.sa, address_port(srv->at.sa));
 	memcpy(&srv->state->address, &to.sa, to.len);
 	srv->state->address_len = to.len;
-	srv->state->port_is_fixed = srv->naming.service != NULL;
+	srv->state->port_is_fixed = srv->resolve.service != NULL;
 	srv->state->admin &= ~(unsigned)SERVER_RMAINT;
 	srv->state->oper = srv->state->admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING;
-	srv->naming.failed = false;
+	srv->resolve.failed = false;
 	srv->at.unresolved = false;
 }
 
 /* Behind the state files: nothing will help any more. */
-void namings_check(struct config *cfg, struct diag_list *diags)
+void resolve_all_check(struct config *cfg, struct diag_list *diags)
 {
 	struct server *srv;
 	bool failed = false;
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		list_for_each(srv, &px->servers, link) {
-			const struct naming *n = &srv->naming;
+			const struct resolve *n = &srv->resolve;
 
 			if (!n->failed)
 				continue;
 			failed = true;
-			if (memchr(n->methods, NAMING_LIBC, n->method_count))
+			if (memchr(n->methods, RESOLVE_LIBC, n->method_count))
 				say(diags, DIAG_ALERT, srv, "could not resolve address '%s'.",
 				    srv->at.hostname);
 			else

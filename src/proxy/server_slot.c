@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slot.c - the slots of a server, and whether one is free: asked by balancing and by queues */
+/* server_slot.c - the slots of a server, and whether one is free: asked by balancing and by queues
+ */
 #include "base/bug.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "slot_priv.h"
+#include "server_slot_priv.h"
 
 /* While it starts slowly, a part of <limit> that grows with time, and at least 1. */
 static int64_t warm_part(const struct server *srv, int64_t limit)

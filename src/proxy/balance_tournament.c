@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tournament.c - the smallest of n numbers that many threads change, without a lock */
+/* balance_tournament.c - the smallest of n numbers that many threads change, without a lock */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core/activity.h"
-#include "tournament_priv.h"
+#include "balance_tournament_priv.h"
 
 /* Wraps. */
 static bool key_less(int64_t a, int64_t b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* worker.c - the threads' structs and their layout in groups: what every file of core needs */
+/* thread_state.c - the threads' structs and their layout in groups: what all files of core need */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming_address.c - which of a name's addresses a server takes
+/* resolve_address.c - which of a name's addresses a server takes
  *
  * The servers of a backend that ask for the same name share its addresses: none is taken twice,
  * unless a server may. One is the better, in this order, when it is in a network of resolve-net,
@@ -10,7 +10,7 @@
 #include "base/bug.h"
 #include "core/lock.h"
 #include "proxy/proxy.h"
-#include "naming_priv.h"
+#include "resolve_priv.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
 
@@ -33,7 +33,7 @@ static struct addr current(const struct server *srv)
 }
 
 /* What it has of the answers; at first, what it had before it asked. */
-static struct addr own_of(const struct naming_state *ns)
+static struct addr own_of(const struct resolve_state *ns)
 {
 	return ns->taken.family != ADDR_NONE ? ns->taken : current(ns->server);
 }
@@ -50,7 +50,7 @@ static void publish(struct server *srv, const struct addr *addr)
 	lock_drop(&srv->proxy->state->change_lock);
 }
 
-void naming_apply(struct naming_state *ns, const struct addr *addr, int port, const char *source)
+void resolve_apply(struct resolve_state *ns, const struct addr *addr, int port, const char *source)
 {
 	struct server *srv = ns->server;
 	struct addr old = current(srv), now = *addr;
@@ -78,7 +78,7 @@ void naming_apply(struct naming_state *ns, const struct addr *addr, int port, co
 }
 
 /* The address stays, for who is on the way to it. */
-void naming_lose(struct naming_state *ns, const char *why)
+void resolve_lose(struct resolve_state *ns, const char *why)
 {
 	ns->taken = (struct addr){ .family = ADDR_NONE };
 	ns->own = NULL;
@@ -87,7 +87,7 @@ void naming_lose(struct naming_state *ns, const char *why)
 }
 
 /* Why a resolution that is lost ended so. */
-static const char *naming_reason(const struct resolution *r)
+static const char *resolve_reason(const struct resolution *r)
 {
 	switch (resolution_status(r)) {
 	case RESOLVE_NX:
@@ -103,7 +103,7 @@ static const char *naming_reason(const struct resolution *r)
 
 /* --- choosing -------------------------------------------------------------------------------- */
 
-static bool is_near(const struct naming *n, const struct addr *addr)
+static bool is_near(const struct resolve *n, const struct addr *addr)
 {
 	for (unsigned i = 0; i < n->net_count; i++)
 		if (addr_is_in(addr, &n->nets[i].addr, n->nets[i].bits))
@@ -124,7 +124,7 @@ static struct resolve_item *item_of(const struct resolution *r, const struct add
 }
 
 /* Its record; NULL: it has none, or the answer has it no more. */
-static struct resolve_item *own_item(const struct naming_state *ns, const struct resolution *r)
+static struct resolve_item *own_item(const struct resolve_state *ns, const struct resolution *r)
 {
 	struct addr addr;
 
@@ -135,7 +135,7 @@ static struct resolve_item *own_item(const struct naming_state *ns, const struct
 }
 
 /* How good <it> is; 0: it may not be taken. */
-static unsigned score(const struct naming *n, const struct resolve_item *it, bool own)
+static unsigned score(const struct resolve *n, const struct resolve_item *it, bool own)
 {
 	enum addr_family preferred = n->prefer_ipv4 ? ADDR_INET : ADDR_INET6;
 	bool alone = it->uses == own;
@@ -147,7 +147,7 @@ static unsigned score(const struct naming *n, const struct resolve_item *it, boo
 	       (own ? SCORE_OWN : 0);
 }
 
-static struct resolve_item *choose(const struct resolution *r, const struct naming *n,
+static struct resolve_item *choose(const struct resolution *r, const struct resolve *n,
 				   struct resolve_item *own)
 {
 	unsigned best = own ? score(n, own, true) : 0, s;
@@ -168,16 +168,16 @@ static struct resolve_item *choose(const struct resolution *r, const struct nami
 
 /* --- sharing --------------------------------------------------------------------------------- */
 
-static void take_one(struct naming_state *ns, struct resolution *r, const char *source, bool first)
+static void take_one(struct resolve_state *ns, struct resolution *r, const char *source, bool first)
 {
-	const struct naming *n = &ns->server->naming;
+	const struct resolve *n = &ns->server->resolve;
 	struct resolve_item *own = own_item(ns, r), *it = choose(r, n, own);
 
 	if (own)
 		own->uses--;
 	ns->own = it;
 	if (!it) {
-		naming_lose(ns, "No IP for server ");
+		resolve_lose(ns, "No IP for server ");
 		return;
 	}
 	it->uses++;
@@ -185,37 +185,37 @@ static void take_one(struct naming_state *ns, struct resolution *r, const char *
 		return;
 	if (it != own && first)
 		resolution_count_update(r);
-	naming_apply(ns, &it->addr, 0, source);
+	resolve_apply(ns, &it->addr, 0, source);
 }
 
-static void share(struct resolution *r, const struct proxy *be, struct naming_state *first)
+static void share(struct resolution *r, const struct proxy *be, struct resolve_state *first)
 {
 	struct resolve_item *it;
 	char source[300];
 
 	list_for_each(it, resolution_items(r), link)
 		it->uses = 0;
-	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false)) {
+	for (struct resolve_state *ns = first; ns; ns = resolve_group_next(ns, false)) {
 		it = own_item(ns, r);
 		if (it)
 			it->uses++;
 	}
 	resolution_source(r, source, sizeof(source));
-	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false))
+	for (struct resolve_state *ns = first; ns; ns = resolve_group_next(ns, false))
 		take_one(ns, r, ns == first ? source : "DNS cache", ns == first);
 }
 
 /* The first of a backend's servers to be told does it for all of them. */
-void naming_address_told(struct resolve_asker *a, enum resolve_round round)
+void resolve_address_told(struct resolve_asker *a, enum resolve_round round)
 {
-	struct naming_state *ns = container_of(a, struct naming_state, address);
+	struct resolve_state *ns = container_of(a, struct resolve_state, address);
 	struct resolution *r = a->resolution;
 
 	if (resolution_status(r) != RESOLVE_VALID) {
 		if (resolution_is_lost(r))
-			naming_lose(ns, naming_reason(r));
+			resolve_lose(ns, resolve_reason(r));
 		return;
 	}
-	if (round == RESOLVE_TAKE && naming_group_first(r, ns->server->proxy, false) == ns)
+	if (round == RESOLVE_TAKE && resolve_group_first(r, ns->server->proxy, false) == ns)
 		share(r, ns->server->proxy, ns);
 }

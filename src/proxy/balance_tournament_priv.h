@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tournament.h - the smallest of n numbers that many threads change, without a lock
+/* balance_tournament_priv.h - the smallest of n numbers that many threads change, without a lock
  *
  * A complete binary tree over the entries. Each inner node remembers which entry of its half
  * has the smaller key; the root knows the smallest of all. Changing a key replays the matches
@@ -15,8 +15,8 @@
  * prevent a stale swap. Equal keys: the entry of the lower index wins. Keys are compared as
  * signed differences: they may wrap.
  */
-#ifndef PROXY_TOURNAMENT_PRIV_H
-#define PROXY_TOURNAMENT_PRIV_H
+#ifndef PROXY_BALANCE_TOURNAMENT_PRIV_H
+#define PROXY_BALANCE_TOURNAMENT_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>

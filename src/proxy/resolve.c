@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming.c - names of servers at run time: who asks for what, through reloads and commands
+/* resolve.c - names of servers at run time: who asks for what, through reloads and commands
  *
  * What a server asks belongs to its state. When another generation has the same server, it goes on
  * asking the same resolution, and only the server that is told changes.
@@ -13,7 +13,7 @@
 #include "core/mailbox.h"
 #include "core/thread.h"
 #include "proxy/proxy.h"
-#include "naming_priv.h"
+#include "resolve_priv.h"
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -32,10 +32,10 @@ static bool plain_name(const char *name, char out[static DNS_NAME_MAX + 1])
 }
 
 /* Asks for <name>, and for nothing else; NULL: for nothing. Returns whether it did already. */
-static bool ask(struct naming_state *ns, struct resolve_asker *a, const char *name,
+static bool ask(struct resolve_state *ns, struct resolve_asker *a, const char *name,
 		enum dns_type type)
 {
-	struct resolvers *section = ns->server->naming.resolvers;
+	struct resolvers *section = ns->server->resolve.resolvers;
 	char plain[DNS_NAME_MAX + 1];
 
 	if (!name || !section || !plain_name(name, plain)) {
@@ -49,19 +49,19 @@ static bool ask(struct naming_state *ns, struct resolve_asker *a, const char *na
 	return false;
 }
 
-void naming_leave_address(struct naming_state *ns)
+void resolve_leave_address(struct resolve_state *ns)
 {
 	resolution_leave(&ns->address);
 	ns->own = NULL;
 }
 
-void naming_ask_address(struct naming_state *ns)
+void resolve_ask_address(struct resolve_state *ns)
 {
-	if (!ask(ns, &ns->address, ns->name, ns->server->naming.prefer_ipv4 ? DNS_A : DNS_AAAA))
+	if (!ask(ns, &ns->address, ns->name, ns->server->resolve.prefer_ipv4 ? DNS_A : DNS_AAAA))
 		ns->own = NULL;
 }
 
-struct naming_state *naming_group_next(struct naming_state *ns, bool service)
+struct resolve_state *resolve_group_next(struct resolve_state *ns, bool service)
 {
 	struct resolve_asker *a = service ? &ns->service : &ns->address;
 	const struct list *head = resolution_askers(a->resolution);
@@ -72,27 +72,27 @@ struct naming_state *naming_group_next(struct naming_state *ns, bool service)
 
 		if (other->told != a->told)
 			continue;
-		ns = service ? container_of(other, struct naming_state, service)
-			     : container_of(other, struct naming_state, address);
+		ns = service ? container_of(other, struct resolve_state, service)
+			     : container_of(other, struct resolve_state, address);
 		if (ns->server->proxy == be)
 			return ns;
 	}
 	return NULL;
 }
 
-struct naming_state *naming_group_first(struct resolution *r, const struct proxy *be,
+struct resolve_state *resolve_group_first(struct resolution *r, const struct proxy *be,
 					bool service)
 {
 	const struct list *head = resolution_askers(r);
 
 	for (struct list *at = head->next; at != head; at = at->next) {
 		struct resolve_asker *a = list_entry(at, struct resolve_asker, link);
-		struct naming_state *ns = NULL;
+		struct resolve_state *ns = NULL;
 
-		if (service && a->told == naming_service_told)
-			ns = container_of(a, struct naming_state, service);
-		else if (!service && a->told == naming_address_told)
-			ns = container_of(a, struct naming_state, address);
+		if (service && a->told == resolve_service_told)
+			ns = container_of(a, struct resolve_state, service);
+		else if (!service && a->told == resolve_address_told)
+			ns = container_of(a, struct resolve_state, address);
 		if (ns && ns->server->proxy == be)
 			return ns;
 	}
@@ -101,9 +101,9 @@ struct naming_state *naming_group_first(struct resolution *r, const struct proxy
 
 /* --- generations ------------------------------------------------------------------------------ */
 
-static struct naming_state *state_make(struct server *srv)
+static struct resolve_state *state_make(struct server *srv)
 {
-	struct naming_state *ns = srv->state->naming;
+	struct resolve_state *ns = srv->state->resolve;
 
 	if (ns)
 		return ns;
@@ -117,33 +117,33 @@ static struct naming_state *state_make(struct server *srv)
 			return NULL;
 		}
 	}
-	ns->address.told = naming_address_told;
-	ns->service.told = naming_service_told;
+	ns->address.told = resolve_address_told;
+	ns->service.told = resolve_service_told;
 	list_init(&ns->address.link);
 	list_init(&ns->service.link);
 	ns->server = srv;
-	__atomic_store_n(&srv->state->naming, ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&srv->state->resolve, ns, __ATOMIC_RELEASE);
 	return ns;
 }
 
 static bool begin(struct server *srv)
 {
-	struct naming_state *ns = state_make(srv);
+	struct resolve_state *ns = state_make(srv);
 
 	if (!ns)
 		return false;
 	ns->server = srv;
-	if (srv->naming.service && !ask(ns, &ns->service, srv->naming.service, DNS_SRV))
+	if (srv->resolve.service && !ask(ns, &ns->service, srv->resolve.service, DNS_SRV))
 		ns->item = NULL;
-	if (!srv->naming.service || (ns->item && ns->item->addr.family == ADDR_NONE))
-		naming_ask_address(ns);
+	if (!srv->resolve.service || (ns->item && ns->item->addr.family == ADDR_NONE))
+		resolve_ask_address(ns);
 	return true;
 }
 
-static void stop(struct naming_state *ns)
+static void stop(struct resolve_state *ns)
 {
 	ns->taken = (struct addr){ .family = ADDR_NONE };
-	naming_leave_address(ns);
+	resolve_leave_address(ns);
 	resolution_leave(&ns->service);
 	ns->item = NULL;
 }
@@ -151,7 +151,7 @@ static void stop(struct naming_state *ns)
 /* Its state may be that of a server of the next generation: that one is asked about now. */
 static void end(struct server *srv)
 {
-	struct naming_state *ns = srv->state ? srv->state->naming : NULL;
+	struct resolve_state *ns = srv->state ? srv->state->resolve : NULL;
 
 	if (!ns || ns->server != srv)
 		return;
@@ -159,7 +159,7 @@ static void end(struct server *srv)
 	ns->server = NULL;
 }
 
-bool namings_begin(struct config *cfg, const struct config *prev)
+bool resolve_all_begin(struct config *cfg, const struct config *prev)
 {
 	struct server *srv;
 	bool good;
@@ -167,12 +167,12 @@ bool namings_begin(struct config *cfg, const struct config *prev)
 	good = resolvers_begin(cfg, prev);
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		list_for_each(srv, &px->servers, link)
-			if (!px->disabled && srv->naming.resolvers)
+			if (!px->disabled && srv->resolve.resolvers)
 				good = begin(srv) && good;
 	return good;
 }
 
-void namings_end(const struct config *cfg)
+void resolve_all_end(const struct config *cfg)
 {
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		for (struct server *srv = server_first(px); srv; srv = server_next(srv))
@@ -182,7 +182,7 @@ void namings_end(const struct config *cfg)
 
 /* --- from other threads ----------------------------------------------------------------------- */
 
-struct naming_order {
+struct resolve_order {
 	struct message message;
 	struct server *server;
 	struct config *config; /* counted */
@@ -191,7 +191,7 @@ struct naming_order {
 /* False: no memory. */
 static bool order_send(struct server *srv, void (*run)(struct message *m))
 {
-	struct naming_order *o = calloc(1, sizeof(*o));
+	struct resolve_order *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return false;
@@ -203,10 +203,10 @@ static bool order_send(struct server *srv, void (*run)(struct message *m))
 }
 
 /* Unless nobody asks about that server any more. */
-static void order_run(struct message *m, void (*run)(struct naming_state *ns))
+static void order_run(struct message *m, void (*run)(struct resolve_state *ns))
 {
-	struct naming_order *o = container_of(m, struct naming_order, message);
-	struct naming_state *ns = o->server->state->naming;
+	struct resolve_order *o = container_of(m, struct resolve_order, message);
+	struct resolve_state *ns = o->server->state->resolve;
 
 	if (ns && ns->server)
 		run(ns);
@@ -214,14 +214,14 @@ static void order_run(struct message *m, void (*run)(struct naming_state *ns))
 	free(o);
 }
 
-static void hurry(struct naming_state *ns)
+static void hurry(struct resolve_state *ns)
 {
 	resolution_hurry(&ns->address);
 }
 
 static void name_changed(struct message *m)
 {
-	order_run(m, naming_ask_address);
+	order_run(m, resolve_ask_address);
 }
 
 static void asked_to_hurry(struct message *m)
@@ -229,15 +229,15 @@ static void asked_to_hurry(struct message *m)
 	order_run(m, hurry);
 }
 
-void naming_hurry(struct server *srv)
+void resolve_hurry(struct server *srv)
 {
-	if (srv->naming.resolvers)
+	if (srv->resolve.resolvers)
 		order_send(srv, asked_to_hurry);
 }
 
-bool naming_set_name(struct server *srv, const char *name, char *message, size_t size)
+bool resolve_set_name(struct server *srv, const char *name, char *message, size_t size)
 {
-	struct naming_state *ns = srv->state->naming;
+	struct resolve_state *ns = srv->state->resolve;
 	char old[DNS_NAME_MAX + 1], plain[DNS_NAME_MAX + 1];
 
 	if (!ns) {
@@ -245,17 +245,17 @@ bool naming_set_name(struct server *srv, const char *name, char *message, size_t
 			 "configured.");
 		return false;
 	}
-	if (srv->naming.service) {
+	if (srv->resolve.service) {
 		snprintf(message, size, "set server <b>/<s> fqdn failed because SRV resolution is "
 			 "configured.");
 		return false;
 	}
-	naming_name(srv, old, sizeof(old));
+	resolve_name(srv, old, sizeof(old));
 	if (strcasecmp(old, name) == 0) {
 		snprintf(message, size, "no need to change the FDQN by 'stats socket command'");
 		return true;
 	}
-	if (!plain_name(name, plain) || !naming_swap_name(srv, name) ||
+	if (!plain_name(name, plain) || !resolve_swap_name(srv, name) ||
 	    !order_send(srv, name_changed)) {
 		snprintf(message, size, "could not update %s/%s FQDN by 'stats socket command'",
 			 srv->proxy->name, srv->name);
@@ -267,14 +267,14 @@ bool naming_set_name(struct server *srv, const char *name, char *message, size_t
 	return true;
 }
 
-void naming_restore_name(struct server *srv, const char *name)
+void resolve_restore_name(struct server *srv, const char *name)
 {
-	struct naming_state *ns;
+	struct resolve_state *ns;
 	char plain[DNS_NAME_MAX + 1];
 
-	if (!srv->naming.resolvers || !plain_name(name, plain))
+	if (!srv->resolve.resolvers || !plain_name(name, plain))
 		return;
 	ns = state_make(srv);
-	if (ns && naming_swap_name(srv, name) && !srv->naming.service)
+	if (ns && resolve_swap_name(srv, name) && !srv->resolve.service)
 		srv->state->admin |= SERVER_HMAINT;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* direct.c - answers of services without a stream
+/* fast_answer.c - answers of services without a stream
  *
  *     h1_parse -> service_answer -> kind->direct -> the connection's output
  *

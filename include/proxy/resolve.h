@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* naming.h - servers whose address comes from a name
+/* resolve.h - servers whose address comes from a name
  *
  * Purpose: how a name gets its first address (init-addr), and who gives it new ones at run time
  *          (resolvers, resolve-*): the settings of a server line. What is known at run time is
@@ -9,13 +9,13 @@
  *	server s _svc._tcp.name   its services are asked for: the server takes one, with a
  *	                          name, a port and a weight, and goes on like the first
  *
- * Owns   : nothing; texts are in the generation's arena. A state owns its struct naming_state.
+ * Owns   : nothing; texts are in the generation's arena. A state owns its struct resolve_state.
  * Threads: settings from any; names are given and taken on thread 0, read by any under the
  *          backend's change lock.
  * Manual : configuration 5.2 init-addr, resolvers, resolve-net, resolve-opts, resolve-prefer; 5.3.
  */
-#ifndef PROXY_NAMING_H
-#define PROXY_NAMING_H
+#ifndef PROXY_RESOLVE_H
+#define PROXY_RESOLVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,28 +25,28 @@
 struct conf_line;
 struct config;
 struct diag_list;
-struct naming_state;
+struct resolve_state;
 struct resolvers;
 struct server;
 struct server_state;
 
-#define NAMING_NETS_MAX 5
-#define NAMING_METHODS_MAX 8
+#define RESOLVE_NETS_MAX 5
+#define RESOLVE_METHODS_MAX 8
 
-enum naming_method { NAMING_LAST, NAMING_LIBC, NAMING_NONE, NAMING_IP };
+enum resolve_method { RESOLVE_LAST, RESOLVE_LIBC, RESOLVE_NONE, RESOLVE_IP };
 
-struct naming_net {
+struct resolve_net {
 	struct addr addr;
 	unsigned bits;
 };
 
 /* There are many servers, few of them with names: what few need stands apart. */
-struct naming {
+struct resolve {
 	const char *resolvers_name;      /* as written; NULL: none */
 	struct resolvers *resolvers;     /* found in the check phase */
 	const char *service;             /* an SRV name; or NULL */
-	const struct naming_net *nets;   /* resolve-net: <net_count> of them */
-	const struct addr *ip;           /* of NAMING_IP */
+	const struct resolve_net *nets;   /* resolve-net: <net_count> of them */
+	const struct addr *ip;           /* of RESOLVE_IP */
 	const char *line_text;           /* where the name was written, to be shown then */
 	int column;
 	bool prefer_ipv4;
@@ -57,28 +57,28 @@ struct naming {
 	unsigned char net_count;
 	unsigned char used;              /* the place of the method that gave the address */
 	unsigned char method_count;      /* 0: last, libc */
-	unsigned char methods[NAMING_METHODS_MAX];
+	unsigned char methods[RESOLVE_METHODS_MAX];
 };
 
 /* --- check phase */
 
 /* Gives <srv>, which has a name, its first address by the methods but `last`. */
-void naming_init_address(struct server *srv, struct diag_list *diags);
+void resolve_init_address(struct server *srv, struct diag_list *diags);
 /* Could the address of a state file be that of <srv>: does `last` come before what was used? */
-bool naming_takes_last(const struct server *srv);
+bool resolve_takes_last(const struct server *srv);
 /* It is <addr>. */
-void naming_set_last(struct server *srv, const struct addr *addr);
+void resolve_set_last(struct server *srv, const struct addr *addr);
 
 /* --- run time */
 
 /* Copies the name that <srv> has now, or "-"; from any thread. */
-void naming_name(const struct server *srv, char *out, size_t size);
+void resolve_name(const struct server *srv, char *out, size_t size);
 /* `set server fqdn`, from any thread. The message tells what was done, or why not (false). */
-bool naming_set_name(struct server *srv, const char *name, char *message, size_t size);
+bool resolve_set_name(struct server *srv, const char *name, char *message, size_t size);
 /* The name that a state file gives, before the threads start; set by `set server fqdn` then. */
-void naming_restore_name(struct server *srv, const char *name);
+void resolve_restore_name(struct server *srv, const char *name);
 /* The server does not answer: its name may have another address. From any thread. */
-void naming_hurry(struct server *srv);
-void naming_state_free(struct naming_state **ns);
+void resolve_hurry(struct server *srv);
+void resolve_state_free(struct resolve_state **ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wheel.c - the order of `roundrobin`: whose turn is next, weights that change included */
+/* balance_wheel.c - the order of `roundrobin`: whose turn is next, weights that change included */
 #include "wheel_priv.h"
 #include <stdlib.h>
 

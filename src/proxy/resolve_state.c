@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming_state.c - the name that a server has now: set on one thread, read on all */
-#include "naming_priv.h"
+/* resolve_state.c - the name that a server has now: set on one thread, read on all */
+#include "resolve_priv.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "core/lock.h"
 #include "proxy/proxy.h"
 
-void naming_name(const struct server *srv, char *out, size_t size)
+void resolve_name(const struct server *srv, char *out, size_t size)
 {
-	struct naming_state *ns = srv->state->naming;
+	struct resolve_state *ns = srv->state->resolve;
 	const char *name = srv->at.hostname;
 
 	if (ns)
@@ -22,10 +22,10 @@ void naming_name(const struct server *srv, char *out, size_t size)
 		lock_drop(&srv->proxy->state->change_lock);
 }
 
-bool naming_swap_name(struct server *srv, const char *name)
+bool resolve_swap_name(struct server *srv, const char *name)
 {
 	unsigned *lock = &srv->proxy->state->change_lock;
-	struct naming_state *ns = srv->state->naming;
+	struct resolve_state *ns = srv->state->resolve;
 	char *copy = name ? strdup(name) : NULL, *old;
 
 	if (name && !copy)
@@ -38,9 +38,9 @@ bool naming_swap_name(struct server *srv, const char *name)
 	return true;
 }
 
-void naming_state_free(struct naming_state **pns)
+void resolve_state_free(struct resolve_state **pns)
 {
-	struct naming_state *ns = *pns;
+	struct resolve_state *ns = *pns;
 
 	*pns = NULL;
 	if (!ns)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming_conf.c - edge file: init-addr, resolvers, resolve-*; show resolvers
+/* resolve_conf.c - edge file: init-addr, resolvers, resolve-*; show resolvers
  * Manual: configuration 5.2, 5.3.
  */
 #include <string.h>
 #include "conf/conf.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
-#include "naming_priv.h"
+#include "resolve_priv.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 
@@ -32,7 +32,7 @@ static bool next_part(const char **list, struct slice *part)
 
 static bool parse_init_addr(struct conf_line *l)
 {
-	struct naming *n = &((struct server *)l->object)->naming;
+	struct resolve *n = &((struct server *)l->object)->resolve;
 	struct addr *ip = arena_zalloc(&l->cfg->arena, sizeof(*ip));
 	const char *list = conf_next(l);
 	struct slice part;
@@ -42,19 +42,19 @@ static bool parse_init_addr(struct conf_line *l)
 	n->ip = ip;
 	n->method_count = 0;
 	while (next_part(&list, &part)) {
-		enum naming_method method = NAMING_IP;
+		enum resolve_method method = RESOLVE_IP;
 
 		if (slice_eq(part, SLICE("last")))
-			method = NAMING_LAST;
+			method = RESOLVE_LAST;
 		else if (slice_eq(part, SLICE("libc")))
-			method = NAMING_LIBC;
+			method = RESOLVE_LIBC;
 		else if (slice_eq(part, SLICE("none")))
-			method = NAMING_NONE;
+			method = RESOLVE_NONE;
 		else if (!addr_parse_ip(part, ADDR_NONE, ip))
 			return option_error(l, "'init-addr' : unknown init-addr method '%.*s', "
 					    "supported methods are 'libc', 'last', 'none'.",
 					    SLICE_FMT(part));
-		if (!naming_add_method(n, method))
+		if (!resolve_add_method(n, method))
 			return option_error(l, "'init-addr' : too many methods.");
 	}
 	return true;
@@ -62,12 +62,12 @@ static bool parse_init_addr(struct conf_line *l)
 
 static bool parse_resolvers(struct conf_line *l)
 {
-	return conf_take_string(l, &((struct server *)l->object)->naming.resolvers_name);
+	return conf_take_string(l, &((struct server *)l->object)->resolve.resolvers_name);
 }
 
 static bool parse_prefer(struct conf_line *l)
 {
-	struct naming *n = &((struct server *)l->object)->naming;
+	struct resolve *n = &((struct server *)l->object)->resolve;
 	const char *word = conf_next(l);
 
 	n->prefer_ipv4 = strcmp(word, "ipv4") == 0;
@@ -77,7 +77,7 @@ static bool parse_prefer(struct conf_line *l)
 
 static bool parse_opts(struct conf_line *l)
 {
-	struct naming *n = &((struct server *)l->object)->naming;
+	struct resolve *n = &((struct server *)l->object)->resolve;
 	const char *list = conf_next(l);
 	struct slice part;
 
@@ -99,8 +99,8 @@ static bool parse_opts(struct conf_line *l)
 
 static bool parse_net(struct conf_line *l)
 {
-	struct naming *n = &((struct server *)l->object)->naming;
-	struct naming_net *nets = arena_alloc(&l->cfg->arena, NAMING_NETS_MAX * sizeof(*nets));
+	struct resolve *n = &((struct server *)l->object)->resolve;
+	struct resolve_net *nets = arena_alloc(&l->cfg->arena, RESOLVE_NETS_MAX * sizeof(*nets));
 	const char *list = conf_next(l);
 	struct slice part;
 
@@ -109,9 +109,9 @@ static bool parse_net(struct conf_line *l)
 	n->nets = nets;
 	n->net_count = 0;
 	while (next_part(&list, &part)) {
-		if (n->net_count == NAMING_NETS_MAX)
+		if (n->net_count == RESOLVE_NETS_MAX)
 			return option_error(l, "'resolve-net' exceed %d networks.",
-					    NAMING_NETS_MAX);
+					    RESOLVE_NETS_MAX);
 		if (!addr_parse_network(part, &nets[n->net_count].addr, &nets[n->net_count].bits))
 			return option_error(l, "'resolve-net' invalid network '%.*s'.",
 					    SLICE_FMT(part));
@@ -130,7 +130,7 @@ static bool start(struct config *cfg, struct diag_list *diags)
 
 static bool thread_begin(void)
 {
-	return thread_id || namings_begin(proxies_current(), NULL);
+	return thread_id || resolve_all_begin(proxies_current(), NULL);
 }
 
 static void thread_end(void)
@@ -138,19 +138,19 @@ static void thread_end(void)
 	if (thread_id)
 		return;
 	if (proxies_current())
-		namings_end(proxies_current());
+		resolve_all_end(proxies_current());
 	resolvers_stop();
 }
 
 static void adopt(struct config *next, struct config *prev)
 {
-	if (!namings_begin(next, prev))
+	if (!resolve_all_begin(next, prev))
 		diag_say(DIAG_WARNING, "out of memory: some names are not resolved any more.");
 }
 
 static void retire(struct config *prev)
 {
-	namings_end(prev);
+	resolve_all_end(prev);
 }
 
 /* --- commands -------------------------------------------------------------------------------- */
@@ -190,8 +190,8 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-const struct module mod_naming = {
-	.name = "naming", .keywords = keywords, .commands = commands, .check = namings_check,
+const struct module mod_resolve = {
+	.name = "resolve", .keywords = keywords, .commands = commands, .check = resolve_all_check,
 	.start = start,
 	.thread_init = thread_begin, .thread_fini = thread_end, .adopt = adopt, .retire = retire,
 };

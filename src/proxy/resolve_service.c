@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming_service.c - servers that an SRV name makes: each takes one service of the answer
+/* resolve_service.c - servers that an SRV name makes: each takes one service of the answer
  *
  * New services are taken first, then those that are gone are left: so a port that changes is served
  * by another server before the old one goes. A service brings a name, a port and a weight. Its
@@ -10,7 +10,7 @@
 #include "base/bug.h"
 #include "core/lock.h"
 #include "proxy/proxy.h"
-#include "naming_priv.h"
+#include "resolve_priv.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
 
@@ -23,7 +23,7 @@ static void set_weight(struct server *srv, unsigned weight)
 	const char *error;
 	char text[16];
 
-	if (srv->naming.ignore_weight || server_weight(srv) == now)
+	if (srv->resolve.ignore_weight || server_weight(srv) == now)
 		return;
 	snprintf(text, sizeof(text), "%u", now);
 	server_set_weight(srv, text, &error);
@@ -44,29 +44,29 @@ static void set_port(struct server *srv, uint16_t port)
 	lock_drop(&srv->proxy->state->change_lock);
 }
 
-static void set_address(struct naming_state *ns)
+static void set_address(struct resolve_state *ns)
 {
 	struct resolve_item *it = ns->item;
 
 	if (it->addr.family != ADDR_NONE) {
-		naming_leave_address(ns);
-		naming_apply(ns, &it->addr, it->port, "DNS additional record");
+		resolve_leave_address(ns);
+		resolve_apply(ns, &it->addr, it->port, "DNS additional record");
 	} else if (!ns->address.resolution) {
-		naming_ask_address(ns);
+		resolve_ask_address(ns);
 	}
 }
 
 /* Takes a service. Its address stays when it has the same name and port already. */
-static void attach(struct naming_state *ns, struct resolve_item *it)
+static void attach(struct resolve_state *ns, struct resolve_item *it)
 {
 	struct server *srv = ns->server;
 	bool same = ns->name && strcmp(ns->name, it->name) == 0;
 	char old[DNS_NAME_MAX + 1];
 
-	naming_name(srv, old, sizeof(old));
+	resolve_name(srv, old, sizeof(old));
 	ns->item = it;
 	it->uses++;
-	if (!same && !naming_swap_name(srv, it->name))
+	if (!same && !resolve_swap_name(srv, it->name))
 		return;
 	server_set_admin(srv, SERVER_HMAINT, 0);
 	if (it->addr.family != ADDR_NONE)
@@ -82,18 +82,18 @@ static void attach(struct naming_state *ns, struct resolve_item *it)
 	set_address(ns);
 }
 
-static void detach(struct naming_state *ns)
+static void detach(struct resolve_state *ns)
 {
-	naming_leave_address(ns);
+	resolve_leave_address(ns);
 	ns->item = NULL;
-	naming_swap_name(ns->server, NULL);
-	naming_lose(ns, REMOVED);
+	resolve_swap_name(ns->server, NULL);
+	resolve_lose(ns, REMOVED);
 }
 
 /* --- sharing --------------------------------------------------------------------------------- */
 
 /* One that came from a state file knows its service by name and port. */
-static struct resolve_item *item_known(const struct naming_state *ns, struct resolution *r)
+static struct resolve_item *item_known(const struct resolve_state *ns, struct resolution *r)
 {
 	struct resolve_item *it;
 	struct server_addr a;
@@ -108,7 +108,7 @@ static struct resolve_item *item_known(const struct naming_state *ns, struct res
 	return NULL;
 }
 
-static void renew(struct naming_state *ns)
+static void renew(struct resolve_state *ns)
 {
 	ns->item->uses++;
 	if (ns->item->is_obsolete)
@@ -131,33 +131,33 @@ static struct resolve_item *item_free(struct resolution *r, struct list **at)
 	return NULL;
 }
 
-static void share(struct resolution *r, struct naming_state *first)
+static void share(struct resolution *r, struct resolve_state *first)
 {
 	struct list *at = resolution_items(r)->next;
 	struct resolve_item *it;
 
 	list_for_each(it, resolution_items(r), link)
 		it->uses = 0;
-	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, true))
+	for (struct resolve_state *ns = first; ns; ns = resolve_group_next(ns, true))
 		if (ns->item)
 			renew(ns);
-	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, true)) {
+	for (struct resolve_state *ns = first; ns; ns = resolve_group_next(ns, true)) {
 		it = ns->item ? NULL : item_known(ns, r);
 		if (it)
 			attach(ns, it);
 		else if (!ns->item && ns->name)
 			detach(ns);
 	}
-	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, true)) {
+	for (struct resolve_state *ns = first; ns; ns = resolve_group_next(ns, true)) {
 		it = ns->item ? NULL : item_free(r, &at);
 		if (it)
 			attach(ns, it);
 	}
 }
 
-void naming_service_told(struct resolve_asker *a, enum resolve_round round)
+void resolve_service_told(struct resolve_asker *a, enum resolve_round round)
 {
-	struct naming_state *ns = container_of(a, struct naming_state, service);
+	struct resolve_state *ns = container_of(a, struct resolve_state, service);
 	struct resolution *r = a->resolution;
 
 	if (resolution_status(r) != RESOLVE_VALID) {
@@ -166,7 +166,7 @@ void naming_service_told(struct resolve_asker *a, enum resolve_round round)
 	} else if (round == RESOLVE_LOSE) {
 		if (ns->item && ns->item->is_obsolete)
 			detach(ns);
-	} else if (naming_group_first(r, ns->server->proxy, true) == ns) {
+	} else if (resolve_group_first(r, ns->server->proxy, true) == ns) {
 		share(r, ns);
 	}
 }

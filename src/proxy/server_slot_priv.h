@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slot_priv.h - what slot.c tells the queues beside include/proxy/queue.h */
-#ifndef PROXY_SLOT_PRIV_H
-#define PROXY_SLOT_PRIV_H
+/* server_slot_priv.h - what server_slot.c tells the queues beside include/proxy/queue.h */
+#ifndef PROXY_SERVER_SLOT_PRIV_H
+#define PROXY_SERVER_SLOT_PRIV_H
 
 #include <stdint.h>
 
