@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rule_table.c - the actions of all modules: finding one by its words, resolve them in messages and
+/* rule_table.c - the actions of all modules: finding one by its words, naming them in messages and
  * in -dK
  */
 #include "rule_priv.h"
