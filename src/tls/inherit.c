@@ -85,6 +85,21 @@ uint64_t tls_versions_off(const struct tls_settings *set)
 	return off;
 }
 
+uint16_t tls_lowest_version(const struct tls_settings *set)
+{
+	uint16_t lowest = 0;
+
+	for (int i = 3; i >= 0; i--) {
+		bool is_off = set->off & 1 << i || (set->max && versions[i].version > set->max);
+
+		if (is_off && lowest)
+			break;
+		if (!is_off)
+			lowest = versions[i].version;
+	}
+	return lowest ? lowest : TLS1_VERSION;
+}
+
 void tls_set_versions(SSL *ssl, const struct tls_settings *set)
 {
 	SSL_clear_options(ssl, TLS_VERSIONS_OFF);

@@ -408,6 +408,8 @@ static bool server_check(struct config *cfg, struct slot_area *area, const struc
 	if (!s->defaults)
 		s->defaults = tls_defaults_take(cfg);
 	tls_settings_inherit(&s->set, &s->defaults->server);
+	if (!s->set.min)
+		s->set.min = tls_lowest_version(&s->set);
 	if (!s->set.verify && !s->set.ca_file && !g->server_verify_none) {
 		complain(where, diags, no_ca);
 		return false;

@@ -4,7 +4,10 @@
 several threads, limits of rates; and the addresses of servers: ranges, offsets, families.
 """
 import os
+import pwd
+import shutil
 import socket
+import tempfile
 
 import lib
 
@@ -100,6 +103,28 @@ def families(tap, args):
         tap.eq(ask(("127.0.0.1", a[2])), (200, "::ffff:127.0.0.1"), "v4v6 serves IPv4")
         tap.eq(ask(("::1", a[3])), (200, "::1"), "v6only serves IPv6")
         tap.ok(refused(("127.0.0.1", a[3])), "v6only does not serve IPv4")
+
+
+def owners(tap, args):
+    """uid, gid, user and group of UNIX sockets, those of unix-bind by default; other addresses have none."""
+    if os.getuid():
+        tap.skip("owners of UNIX sockets", "only root may give them away")
+        return
+    folder = tempfile.mkdtemp(prefix="hapt.")
+    port = lib.ports(1)[0]
+    conf = BASE.replace("defaults", "global\n\tunix-bind uid 65534 gid 65533 mode 600\ndefaults", 1) + """frontend f
+	bind unix@{d}/a
+	bind unix@{d}/b uid 1 gid 2 mode 666
+	bind unix@{d}/c user nobody group root
+	bind 127.0.0.1:{port} uid 1 gid 2 user nobody group root
+	http-request return status 200 content-type text/plain string ok
+""".format(d=folder, port=port)
+    with lib.Proxy(args.program, conf):
+        told = [os.stat(os.path.join(folder, name)) for name in "abc"]
+        tap.eq([(s.st_uid, s.st_gid, s.st_mode & 0o777) for s in told],
+               [(65534, 65533, 0o600), (1, 2, 0o666), (pwd.getpwnam("nobody").pw_uid, 0, 0o600)], "owners of UNIX sockets")
+        tap.eq(ask(("127.0.0.1", port)), (200, "ok"), "other addresses have none")
+    shutil.rmtree(folder)
 
 
 def unix(tap, args):
@@ -206,7 +231,7 @@ def server_addresses(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    tap.run((ranges, lists, families, unix, threads, limits, server_addresses), args)
+    tap.run((ranges, lists, families, owners, unix, threads, limits, server_addresses), args)
     tap.done()
 
 
