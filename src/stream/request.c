@@ -308,10 +308,9 @@ enum step stage_switch(struct stream *s)
 	}
 	s->be = be;
 	note_idle_stages(s);
-	if (be->http.connection == HTTP_CONN_CLOSE)
-		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
-	else if (be->http.connection == HTTP_CONN_SERVER_CLOSE ||
-		 s->fe->http.connection == HTTP_CONN_SERVER_CLOSE)
+	/* (the client's connection is the frontend's) */
+	if (be->http.connection != HTTP_CONN_KEEP_ALIVE ||
+	    s->fe->http.connection == HTTP_CONN_SERVER_CLOSE)
 		s->flags |= STRM_SERVER_CLOSE;
 	stream_count_backend(s);
 	step = switched(s);
