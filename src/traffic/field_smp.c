@@ -345,11 +345,13 @@ static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct ex
 	if (!m)
 		return ret;
 	while ((field = http_field_next(&m->fields, &at, id, slice_none())) != NULL) {
-		if (response && cookie_parse_set(field->value, &c, &attributes))
+		/* what has no '=' has no value, and is no cookie to the other fetches either */
+		if (response && cookie_parse_set(field->value, &c, &attributes) && c.value.ptr)
 			names = names_add(ctx, names, delimiter, c.name);
 		list = response ? slice_none() : field->value;
 		while (cookie_next(&list, &c))
-			names = names_add(ctx, names, delimiter, c.name);
+			if (c.value.ptr)
+				names = names_add(ctx, names, delimiter, c.name);
 	}
 	return smp_give_text(out, names.ptr ? names : SLICE(""));
 }

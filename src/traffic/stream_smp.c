@@ -256,29 +256,37 @@ static int64_t client_timeout(const struct stream *s)
 	return stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
 }
 
+/* Those of backends: a stream that has none yet has only what its frontend may say, too. */
+static int64_t back_timeout(const struct stream *s, enum stream_timeout which)
+{
+	if (s->be->caps & PROXY_BE)
+		return stream_timeout_ms(s, which);
+	return which == STREAM_TIMEOUT_TARPIT ? s->be->timeout.tarpit : 0;
+}
+
 static int64_t connect_timeout(const struct stream *s)
 {
-	return stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT);
+	return back_timeout(s, STREAM_TIMEOUT_CONNECT);
 }
 
 static int64_t queue_timeout(const struct stream *s)
 {
-	return stream_timeout_ms(s, STREAM_TIMEOUT_QUEUE);
+	return back_timeout(s, STREAM_TIMEOUT_QUEUE);
 }
 
 static int64_t server_timeout(const struct stream *s)
 {
-	return stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
+	return back_timeout(s, STREAM_TIMEOUT_SERVER);
 }
 
 static int64_t tarpit_timeout(const struct stream *s)
 {
-	return stream_timeout_ms(s, STREAM_TIMEOUT_TARPIT);
+	return back_timeout(s, STREAM_TIMEOUT_TARPIT);
 }
 
 static int64_t tunnel_timeout(const struct stream *s)
 {
-	return stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
+	return back_timeout(s, STREAM_TIMEOUT_TUNNEL);
 }
 
 /* --- sessions ----------------------------------------------------------------------------- */
