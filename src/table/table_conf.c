@@ -38,7 +38,7 @@ static bool parse_size(struct conf_line *l, struct table *t)
 {
 	const char *word = take_value(l);
 	size_t offset = 0;
-	uint64_t size;
+	uint64_t size = 0;
 
 	if (!word)
 		return false;
@@ -207,9 +207,12 @@ static bool parse_len(struct conf_line *l, struct table *t)
 
 	l->at++;
 	word = conf_peek(l) ? conf_next(l) : "";
-	if (!num_parse_range(slice_of(word), 1, TABLE_KEY_MAX, &len))
+	if (!num_parse_range(slice_of(word), 1, INT64_MAX, &len))
 		return conf_error(l, l->at - 1, "at most 16384",
 				  "'len' expects a positive integer argument.");
+	if (len > TABLE_KEY_MAX)
+		return conf_error(l, l->at - 1, NULL, "'len' of %s is more than the %d bytes that "
+				  "a key may have.", word, TABLE_KEY_MAX);
 	t->shape.key_len = (uint32_t)len;
 	return true;
 }
