@@ -47,7 +47,7 @@ struct server;
 	X(L6RSP, "L6RSP", "Layer6 invalid response", FAILED) \
 	X(L7TOUT, "L7TOUT", "Layer7 timeout", FAILED) \
 	X(L7RSP, "L7RSP", "Layer7 invalid response", FAILED) \
-	X(L57DATA, "", "", UNKNOWN) /* those behind it have a code: of the protocol, or of a process */ \
+	X(L57DATA, "", "", UNKNOWN) /* those behind it have a code */ \
 	X(L7OK, "L7OK", "Layer7 check passed", PASSED) \
 	X(L7OKC, "L7OKC", "Layer7 check conditionally passed", CONDPASS) \
 	X(L7STS, "L7STS", "Layer7 wrong status", FAILED) \

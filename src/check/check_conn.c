@@ -209,7 +209,7 @@ static void set_tls(struct check *c, const struct check_connect *o, struct dial_
 	w->secure = tls_dial;
 	w->tls = server_slots(c->server);
 	w->sni = o->sni ? slice_of(o->sni) : check_http_sni(c);
-	/* (without any, `alpn` of the line; `check-alpn` is for checks that connect as the line says) */
+	/* (without any, `alpn` of the line; `check-alpn` is for checks that connect as it says) */
 	w->alpn = o->alpn.ptr || (!o->implicit && !o->use_default) ? o->alpn : s->alpn;
 }
 

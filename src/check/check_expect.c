@@ -68,7 +68,9 @@ static bool content_matches(struct check *c, const struct check_expect *e, struc
 	}
 }
 
-/* How many bytes an answer needs at least: what is asked for by `min-recv`, and as many as the text that is looked for. */
+/* How many bytes an answer needs at least: what `min-recv` asks for, and as many as the text
+ * has that is looked for.
+ */
 static size_t least(struct check *c, const struct check_expect *e)
 {
 	bool is_text = e->match != EXPECT_REGEX && e->match != EXPECT_BINARY_REGEX;

@@ -234,8 +234,10 @@ static enum expect_verdict judge_mysql_answer(struct check *c, struct slice in, 
 	return pass(r, 0, c->run->note);
 }
 
-/* What a client of each protocol sends to log in without a password: capabilities, the largest packet and the charset; zeros
- * up to <fixed>; the name, an empty password; and the method, where the server is told it (CLIENT_PLUGIN_AUTH). */
+/* What a client of each protocol sends to log in without a password: capabilities, the largest
+ * packet and the charset; zeros up to <fixed>; the name, an empty password; and the method, where
+ * the server is told it (CLIENT_PLUGIN_AUTH).
+ */
 static const struct mysql_form {
 	const char *word;
 	struct slice head;
@@ -244,7 +246,8 @@ static const struct mysql_form {
 } mysql_forms[] = {
 	{ "post-41", SLICE("\x00\x82\x00\x00" "\x00\x80\x00\x01" "\x21"), 32, NULL },
 	{ "pre-41", SLICE("\x00\x80" "\x00\x00\x01"), 5, NULL },
-	{ "post-80", SLICE("\x00\x82\x08\x00" "\x00\x80\x00\x01" "\x21"), 32, "mysql_native_password" },
+	{ "post-80", SLICE("\x00\x82\x08\x00" "\x00\x80\x00\x01" "\x21"), 32,
+	  "mysql_native_password" },
 };
 
 /* The form of that word, the first one without a word, or NULL. */
@@ -257,10 +260,12 @@ static const struct mysql_form *mysql_form_find(const char *word)
 }
 
 /* The authentication without password, then the end. */
-static bool mysql_login(struct arena *a, struct check_rules *to, const char *user, const struct mysql_form *form)
+static bool mysql_login(struct arena *a, struct check_rules *to, const char *user,
+			const struct mysql_form *form)
 {
 	static const char quit[] = "\x01\x00\x00\x00\x01";
-	size_t name = strlen(user), len = form->fixed + name + 2 + (form->plugin ? strlen(form->plugin) + 1 : 0);
+	size_t plugin = form->plugin ? strlen(form->plugin) + 1 : 0, name = strlen(user);
+	size_t len = form->fixed + name + 2 + plugin;
 	char *p = arena_zalloc(a, 4 + len);
 
 	if (!p)

@@ -423,8 +423,8 @@ static enum step (*const steps[])(struct check *c, struct check_result *res) = {
 	[CHECK_UNSET_VAR] = unset_var_step, [CHECK_COMMENT] = comment_step,
 };
 
-/* The result where no answer is awaited: the last connection stood, and took what was sent. Only rules that are written are
- * named in it.
+/* The result where no answer is awaited: the last connection stood, and took what was sent. Only
+ * rules that are written are named in it.
  */
 static void unanswered(const struct check *c, struct check_result *res)
 {
