@@ -207,10 +207,8 @@ def test_external(tap, program):
             tap.eq(p.stop(signal.SIGUSR1), 0, "programs: the process ends well")
 
 
-def test_mail(tap, program):
-    """A server goes down: each mailer gets the mail; one that answers nonsense does no harm."""
-    mails = []
-
+def smtp_server(mails):
+    """A mail server that keeps what it was told, a text for each mail."""
     def smtp(c):
         lines, in_mail = [], False
         f = c.makefile("rwb", buffering=0)
@@ -230,7 +228,12 @@ def test_mail(tap, program):
                 return
             else:
                 f.write(b"250 ok\r\n")
+    return lib.Server(smtp)
 
+
+def test_mail(tap, program):
+    """A server goes down: each mailer gets the mail; one that answers nonsense does no harm."""
+    mails = []
     conf = """mailers m
 	timeout mail 5s
 	mailer one 127.0.0.1:%d
@@ -243,7 +246,7 @@ backend be
 	email-alert to b@to.test
 	email-alert myhostname me.test
 	server s 127.0.0.1:1 check inter 300ms
-""" % (lib.Server(smtp).port, lib.Server(say(b"nonsense\r\n")).port, lib.Server(smtp).port)
+""" % (smtp_server(mails).port, lib.Server(say(b"nonsense\r\n")).port, smtp_server(mails).port)
     with Running(program, conf) as p:
         lib.until(lambda: len(mails) >= 2)
         tap.eq(len(mails), 2, "two mailers take a mail each")
@@ -256,6 +259,32 @@ backend be
         tap.eq(p.stop(signal.SIGUSR1), 0, "mails: the process ends well")
 
 
+def test_mail_levels(tap, program):
+    """email-alert level: what is worth a mail; by default what is as bad as an alert. The name is the machine's."""
+    if lib.is_reference(program):
+        tap.skip("levels of mails", "it sends mails by a script only")
+        return
+    levels = {"usual": "", "emerg": "email-alert level emerg", "alert": "email-alert level alert", "notice": "email-alert level notice",
+              "info": "email-alert level info\n\toption log-health-checks"}
+    mails = {name: [] for name in levels}
+    conf = ""
+    for name, line in levels.items():
+        conf += "mailers m%s\n\tmailer a 127.0.0.1:%d\nbackend %s\n\temail-alert mailers m%s\n\temail-alert from a@x\n" \
+                "\temail-alert to b@x\n\t%s\n\tserver down 127.0.0.1:1 check inter 100ms\n\tserver drained 127.0.0.1:1\n" % (
+                    name, smtp_server(mails[name]).port, name, name, line)
+    with Running(program, conf) as p:
+        tap.ok(lib.until(lambda: all(any(b"is DOWN" in m for m in mails[n]) for n in levels if n != "emerg")), "level: DOWN is an alert", mails)
+        for name in levels:
+            p.ctl("set server %s/drained state drain" % name)
+        drained = lib.until(lambda: all(any(b"drained" in m for m in mails[n]) for n in ("notice", "info")))
+        tap.ok(drained, "level notice and info: entering drain is a notice", mails)
+        tap.ok(any(b"Health check for server info/down failed" in m for m in mails["info"]), "level info: of checks", mails["info"])
+        tap.ok(not any(b"Health check" in m for m in mails["notice"]), "level notice: not of checks", mails["notice"])
+        tap.ok(not any(b"drained" in m for n in ("usual", "alert") for m in mails[n]), "level alert, and by default: no notice", mails)
+        tap.eq(mails["emerg"], [], "level emerg: nothing")
+        tap.ok(all(m.startswith(b"HELO %s\r\n" % socket.gethostname().encode()) for m in mails["usual"]), "no myhostname", mails["usual"])
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -263,6 +292,7 @@ def main():
     test_many(tap, args.program)
     test_external(tap, args.program)
     test_mail(tap, args.program)
+    test_mail_levels(tap, args.program)
     tap.done()
 
 
