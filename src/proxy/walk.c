@@ -83,7 +83,7 @@ static bool server_is_used(const struct server *srv)
 {
 	const struct counter_set *set = &srv->state->counters;
 
-	return srv->naming.resolvers || queue_length_server(srv) ||
+	return srv->resolve.resolvers || queue_length_server(srv) ||
 	       __atomic_load_n(&srv->checks.trackers, __ATOMIC_RELAXED) ||
 	       counter_read(set, CNT_SESS_CUR) || counter_read(set, CNT_USED_CUR) ||
 	       counter_read(set, CNT_IDLE_CUR) || counter_read(set, CNT_SAFE_CUR);
