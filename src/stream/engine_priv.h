@@ -3,6 +3,7 @@
 #ifndef STREAM_ENGINE_PRIV_H
 #define STREAM_ENGINE_PRIV_H
 
+#include "base/bug.h"
 #include "base/slice.h"
 #include "stream/rule.h"
 #include "stream/stream.h"
@@ -31,7 +32,7 @@ STREAM_STAGES(X)
 #undef X
 /* --- stages.c : the table, indexed by enum stream_stage */
 extern const struct stage_step stream_stages[STAGE_COUNT];
-/* Has a filter an answer instead of <status>, the server's or the program's? Then STAGE_RESPONSE
+/* Has a filter an answer instead of <status>, the server's or the program's? Then STAGE_SEND
  * is next.
  */
 typedef bool stream_instead_fn(struct stream *s, unsigned status, bool is_servers);
@@ -39,9 +40,13 @@ typedef bool stream_instead_fn(struct stream *s, unsigned status, bool is_server
 void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered,
 		       stream_instead_fn *instead);
 
+/* Where each stage may lead, beside the next one, as bits. */
+extern const uint32_t stream_moves[STAGE_COUNT];
+
 /* Goes to <stage> and runs it next. */
 static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
 {
+	CHECK_ON(!(stream_moves[s->stage] >> stage & 1));
 	s->stage = (uint8_t)stage;
 	return STEP_AGAIN;
 }

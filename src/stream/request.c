@@ -97,7 +97,7 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 		counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 	s->due.stage_ms = TIMER_NEVER;
 	stream_send_continue(s);
-	return stream_goto(s, STAGE_RESPONSE);
+	return stream_goto(s, STAGE_SEND);
 }
 
 /* A rule waits for something outside of the stream: a client that has left waits for nothing. */

@@ -217,45 +217,11 @@ static bool promises_tunnel(const struct stream *s)
 	       s->res.status < 300 && s->res.body != HTTP_BODY_TUNNEL;
 }
 
-enum step stage_response(struct stream *s)
+/* No answer comes any more, or nobody waits for it; else STEP_WAIT. */
+static enum step check_waiting(struct stream *s)
 {
 	bool gone;
 
-	if (!(s->flags & STRM_HTTP))
-		return tcp_begin(s);
-	stream_forward(s);
-	if (s->back.flags & EP_RX_HEAD && s->res.flags & HTTP_MSG_INTERIM) {
-		enum step step = forward_interim(s);
-
-		if (step != STEP_WAIT)
-			return step;
-	} else if (s->back.flags & EP_RX_HEAD) {
-		/* what came with the head is no body: no half answer for the client */
-		if (s->back.flags & EP_RX_BAD)
-			return response_failed(s);
-		s->back.flags &= ~EP_RX_HEAD;
-		/* a tunnel amid a request: nobody could tell its bytes from the request's */
-		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
-			return stream_fail(s, END_TUNNEL_TOO_EARLY);
-		if (promises_tunnel(s))
-			return stream_fail(s, END_TUNNEL_UNASKED);
-		s->t.data = clock_now_ns();
-		observe(s, status_seen(s->res.status));
-		if (s->be->retry.on && !s->service && status_is_retried(s) &&
-		    stream_retry(s, s->be->retry.on)) {
-			/* (the server may remember how the connection began) */
-			s->flags |= s->flags & STRM_SENT_EARLY ? STRM_NO_REUSE : 0;
-			return retry_go(s);
-		}
-		if (unlikely(s->flags & STRM_FILTERED) &&
-		    filters_instead(s, (unsigned)s->res.status, true))
-			return STEP_AGAIN;
-		s->answer.status = s->answer.server = s->res.status;
-		if (tables_are_used())
-			track_answer(s, s->answer.status);
-		capture_response(s);
-		return STEP_NEXT;
-	}
 	if (s->back.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
 		return response_failed(s);
 	if (s->front.flags & EP_RX_BAD)
@@ -267,9 +233,55 @@ enum step stage_response(struct stream *s)
 		gone = (s->front.flags & (EP_ERROR | EP_RX_ABORT)) == EP_ERROR;
 		return stream_fail(s, gone ? END_CLIENT_GONE : END_CLIENT_LEFT);
 	}
-	if (s->flags & STRM_TIMED_OUT)
-		return response_late(s);
-	return STEP_WAIT;
+	return s->flags & STRM_TIMED_OUT ? response_late(s) : STEP_WAIT;
+}
+
+/* The request's bytes go to the server as they come, and answers that are none yet (1xx) to the
+ * client. An answer may come before all of the request has left.
+ */
+enum step stage_send(struct stream *s)
+{
+	enum step step;
+
+	if (!(s->flags & STRM_HTTP))
+		return tcp_begin(s);
+	stream_forward(s);
+	if (!(s->back.flags & EP_RX_HEAD))
+		return check_waiting(s);
+	if (!(s->res.flags & HTTP_MSG_INTERIM))
+		return STEP_NEXT;
+	step = forward_interim(s);
+	return step == STEP_WAIT ? check_waiting(s) : step;
+}
+
+/* The head of the answer is there. */
+enum step stage_response(struct stream *s)
+{
+	/* what came with the head is no body: no half answer for the client */
+	if (s->back.flags & EP_RX_BAD)
+		return response_failed(s);
+	s->back.flags &= ~EP_RX_HEAD;
+	/* a tunnel amid a request: nobody could tell its bytes from the request's */
+	if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
+		return stream_fail(s, END_TUNNEL_TOO_EARLY);
+	if (promises_tunnel(s))
+		return stream_fail(s, END_TUNNEL_UNASKED);
+	s->t.data = clock_now_ns();
+	observe(s, status_seen(s->res.status));
+	if (s->be->retry.on && !s->service && status_is_retried(s) &&
+	    stream_retry(s, s->be->retry.on)) {
+		/* (the server may remember how the connection began) */
+		s->flags |= s->flags & STRM_SENT_EARLY ? STRM_NO_REUSE : 0;
+		return retry_go(s);
+	}
+	if (unlikely(s->flags & STRM_FILTERED) &&
+	    filters_instead(s, (unsigned)s->res.status, true))
+		return stream_goto(s, STAGE_SEND);
+	s->answer.status = s->answer.server = s->res.status;
+	if (tables_are_used())
+		track_answer(s, s->answer.status);
+	capture_response(s);
+	return STEP_NEXT;
 }
 
 /* http-response of one proxy; STEP_NEXT: go on. */

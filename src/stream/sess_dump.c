@@ -162,8 +162,8 @@ void sess_dump_line(struct stream *s, const struct sess_view *view)
 		      "an=%02xh,ax=] rp[f=%xh,i=%u,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=",
 		      s->run.count, s->run.cpu_ns, s->run.latency_ns, s->front.flags,
 		      s->front.rx.len,
-		      s->stage < STAGE_RESPONSE ? s->stage : 0,
-		      s->back.flags, s->back.rx.len, s->stage >= STAGE_RESPONSE ? s->stage : 0,
+		      s->stage < STAGE_SEND ? s->stage : 0,
+		      s->back.flags, s->back.rx.len, s->stage >= STAGE_SEND ? s->stage : 0,
 		      s->front.flags & 0xffff, fd_of(&s->front));
 	timer_put_left(out, s->due.client_ms, "");
 	strbuf_printf(out, ",wex=] scb=[%d,%xh,fd=%d,rex=", state, s->back.flags & 0xffff,

@@ -200,9 +200,9 @@ static void dump_sides(struct stream *s, struct strbuf *out)
 	put_side(out, &front);
 	put_side(out, &back);
 	put_channel(out, "req", &s->front, &s->back, req,
-		    s->stage < STAGE_RESPONSE ? s->stage : 0);
+		    s->stage < STAGE_SEND ? s->stage : 0);
 	put_channel(out, "res", &s->back, &s->front, res,
-		    s->stage >= STAGE_RESPONSE ? s->stage : 0);
+		    s->stage >= STAGE_SEND ? s->stage : 0);
 }
 
 void sess_dump_full(struct stream *s, const struct sess_view *view)

@@ -360,7 +360,7 @@ static bool is_answered_instead(struct stream *s, enum stream_end why, unsigned 
 enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned status)
 {
 	if (is_answered_instead(s, why, status))
-		return stream_goto(s, STAGE_RESPONSE);
+		return stream_goto(s, STAGE_SEND);
 	stream_set_end(s, why);
 	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u, end %s: %s", status,
 		     stream_ends[why].name, stream_ends[why].text);

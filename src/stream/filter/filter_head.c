@@ -74,7 +74,7 @@ enum step stage_filter_request(struct stream *s)
 	if (r != FILTER_NEXT)
 		return filters_step(s, FILTER_REQUEST, r);
 	filters_flow_ahead(s);
-	return stream_goto(s, s->service ? STAGE_RESPONSE : STAGE_ASSIGN);
+	return stream_goto(s, s->service ? STAGE_SEND : STAGE_ASSIGN);
 }
 
 enum step stage_filter_response(struct stream *s)

@@ -91,7 +91,7 @@ static const struct point_row {
 	ROW(PREPARE, PREPARE, PREPARE, is_http),
 	ROW(FILTER_REQUEST, COUNT, RDP_COOKIE, has_rdp_cookie),
 	ROW(TCP_RESPONSE, TCP_RESPONSE, TCP_RESPONSE, has_tcp_response),
-	ROW(RESPONSE, RESPONSE, RESPONSE_HEAD, is_http),
+	ROW(SEND, RESPONSE, RESPONSE_HEAD, is_http),
 	ROW(RESPONSE_RULES_BE, RESPONSE_RULES_FE, HTTP_RESPONSE, is_http),
 #undef ROW
 };
@@ -144,7 +144,7 @@ static bool is_request_begin(const struct stream *s)
 /* The answer begins when there is somebody to give one; again at each try. */
 static bool is_response_begin(const struct stream *s)
 {
-	return s->stage == STAGE_TCP_RESPONSE || (s->stage == STAGE_RESPONSE && s->service);
+	return s->stage == STAGE_TCP_RESPONSE || (s->stage == STAGE_SEND && s->service);
 }
 
 static enum filter_result begin_side(struct filters *fs, enum filter_side side)
@@ -259,7 +259,7 @@ static void leave_points(struct stream *s, enum stream_stage left)
 /* The stages that only streams with filters have. */
 static void detour(struct stream *s, enum stream_stage left)
 {
-	bool request = left == STAGE_PREPARE || s->stage == STAGE_RESPONSE;
+	bool request = left == STAGE_PREPARE || s->stage == STAGE_SEND;
 
 	if (request && left < STAGE_FILTER_REQUEST)
 		stream_goto(s, STAGE_FILTER_REQUEST);
@@ -332,8 +332,13 @@ static enum step settle(struct stream *s, enum stream_stage stage, enum step ste
 		fs->verdict = FILTER_NEXT;
 		return filters_step(s, (enum filter_side)fs->verdict_side, verdict);
 	}
-	if (step == STEP_AGAIN && s->stage == stage && stage == STAGE_RESPONSE)
-		filters_call_all(fs, call_reset, FILTER_RESPONSE); /* that was an interim answer */
+	/* that was an interim answer, or there is another one instead: the stage goes on */
+	if (step == STEP_AGAIN && s->stage == STAGE_SEND &&
+	    (stage == STAGE_SEND || stage == STAGE_RESPONSE)) {
+		filters_call_all(fs, call_reset, FILTER_RESPONSE);
+		fs->stage = STAGE_SEND;
+		return STEP_AGAIN;
+	}
 	if (step != STEP_NEXT)
 		return s->stage == stage ? step : leave(s, stage);
 	s->stage++;

@@ -192,11 +192,11 @@ static void test_exchange(void)
 
 	begin("", "");
 	run();
-	is_int(stage(), STAGE_RESPONSE, "the head goes to the server, whose answer is waited for");
+	is_int(stage(), STAGE_SEND, "the head goes to the server, whose answer is waited for");
 	ok(server.heads == 1 && !*server.got && !server.whole, "it has got the head alone");
 	for (unsigned i = 0; body[i]; i++) {
 		give((char[]){ body[i], '\0' });
-		if (strlen(server.got) != i + 1 || stage() != STAGE_RESPONSE)
+		if (strlen(server.got) != i + 1 || stage() != STAGE_SEND)
 			break;
 	}
 	is_str(server.got, body, "each byte goes on when it comes");
@@ -204,7 +204,7 @@ static void test_exchange(void)
 	ok(server.whole && server.heads == 1, "so does the end");
 	ok(!client.heads, "nothing was said to the client yet");
 	server_answers(103, HTTP_BODY_NONE);
-	ok(client.heads == 1 && client.status == 103 && stage() == STAGE_RESPONSE,
+	ok(client.heads == 1 && client.status == 103 && stage() == STAGE_SEND,
 	   "an interim answer goes on, the stage stays");
 	is_int(server.resumed, 1, "and the server may go on");
 	server_answers(200, HTTP_BODY_CHUNKED);
@@ -257,8 +257,8 @@ static void go_to(enum point p)
 		[IN_RULE] = { " http-request fake\n", "", STAGE_HTTP_REQUEST_FE },
 		[IN_TARPIT] = { " http-request fake\n", "", STAGE_TARPIT },
 		[IN_QUEUE] = { "", "", STAGE_QUEUE },
-		[IN_UPLOAD] = { "", "", STAGE_RESPONSE },
-		[IN_ANSWER] = { "", "", STAGE_RESPONSE },
+		[IN_UPLOAD] = { "", "", STAGE_SEND },
+		[IN_ANSWER] = { "", "", STAGE_SEND },
 		[IN_ANSWER_RULE] = { "", " http-response fake\n", STAGE_RESPONSE_RULES_BE },
 		[IN_DOWNLOAD] = { "", "", STAGE_FORWARD },
 		[IN_TUNNEL] = { "", "", STAGE_FORWARD },
