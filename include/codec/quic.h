@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* quic.h - QUIC versions 1 and 2 on the wire: integers, packet headers, frames, transport parameters
+/* quic.h - QUIC versions 1 and 2 on the wire: integers, packet headers, frames, parameters
  *
  * Purpose: bytes to structs and back, nothing else: what is protected (packet numbers, payloads) is
  *          for the QUIC floor, which has the keys.
@@ -93,16 +93,16 @@ struct quic_packet {
  * <short_len>: bytes of our connection ids, which short headers do not tell. False: it is none.
  */
 bool quic_packet_read(const uint8_t *p, size_t len, unsigned short_len, struct quic_packet *out);
-/* Writes the first byte of a long header, whose lowest four bits are <low>, and the version, one that
- * is known; returns the end, 5 bytes on.
+/* Writes the first byte of a long header, whose lowest four bits are <low>, and the version, one
+ * that is known; returns the end, 5 bytes on.
  */
 uint8_t *quic_put_long(uint8_t *p, enum quic_packet_type type, uint32_t version, uint8_t low);
 /* Writes the answer to a packet of a version that we do not speak; returns its length. <room>: 64
  * bytes at least, and both ids may be up to QUIC_CID_MAX long.
  */
 size_t quic_put_versions(uint8_t *room, const struct quic_packet *of, uint8_t random);
-/* Writes a Retry packet, of the same version, without its integrity tag; returns its length. <room>: 64 bytes and the
- * token's. <scid>: the id by which the client is to call us.
+/* Writes a Retry packet, of the same version, without its integrity tag; returns its length.
+ * <room>: 64 bytes and the token's. <scid>: the id by which the client is to call us.
  */
 size_t quic_put_retry(uint8_t *room, const struct quic_packet *of, const struct quic_cid *scid,
 		      const uint8_t *token, size_t token_len, uint8_t random);
@@ -169,8 +169,8 @@ struct quic_params {
 	uint64_t cid_limit;
 	bool no_migration;
 	bool has_scid, has_odcid, has_retry, has_token, has_versions;
-	/* version_information (RFC 9368 3): the one in use, and the first of the list that we speak,
-	 * 0: none. When written: the first of both of ours, 0: <version> is all that we speak.
+	/* version_information (RFC 9368 3): the one in use, and the first of the list that we
+	 * speak, 0: none. When written: the first of both of ours, 0: <version> is all that we speak.
 	 */
 	uint32_t version, version_preferred;
 	struct quic_cid scid, odcid, retry; /* initial_source, original_destination, retry_source */

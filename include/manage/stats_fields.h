@@ -104,7 +104,7 @@
 	X(RTIME_MAX, "rtime_max", "longest ms to the response") \
 	X(TTIME_MAX, "ttime_max", "longest ms in all") \
 	X(EINT, "eint", "internal errors") \
-	X(IDLE_CONN_CUR, "idle_conn_cur", "idle connections of which a second use has not been seen") \
+	X(IDLE_CONN_CUR, "idle_conn_cur", "idle connections that were used once only") \
 	X(SAFE_CONN_CUR, "safe_conn_cur", "idle connections that were used again") \
 	X(USED_CONN_CUR, "used_conn_cur", "connections in use") \
 	X(NEED_CONN_EST, "need_conn_est", "connections that seem to be needed") \

@@ -119,7 +119,7 @@ static bool classes_of(const char *word, unsigned *filter)
 	static const struct { char letter; unsigned classes; } letters[] = {
 		{ 'p', SHOW_PIPES }, { 'l', SHOW_LISTENERS }, { 'f', SHOW_FRONT },
 		{ 'b', SHOW_BACK }, { 'c', SHOW_FRONT | SHOW_BACK },
-		/* (a connection knows here that it is to a server, or another address of a backend) */
+		/* (a connection knows here that it is to a server, or of a backend) */
 		{ 's', SHOW_BACK }, { 'd', SHOW_BACK },
 	};
 	bool invert = false;

@@ -137,7 +137,8 @@ void tls_clear_max(void)
 	struct top_rate *all[] = { &front_rate, &front_keys, &back_keys, &front_reused };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		__atomic_store_n(&all[i]->cleared_sec, clock_now_ns() / NS_PER_SEC, __ATOMIC_RELAXED);
+		__atomic_store_n(&all[i]->cleared_sec, clock_now_ns() / NS_PER_SEC,
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&all[i]->max, 0, __ATOMIC_RELAXED);
 	}
 }
