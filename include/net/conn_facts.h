@@ -23,10 +23,10 @@ struct tcp_info;
 int conn_shown_fd(const struct conn *c);
 /* tcp(7) TCP_INFO. False: there is none. */
 bool conn_tcp_info(const struct conn *c, struct tcp_info *out);
-/* The headers of the packet that opened it, if the listener has them kept. Returns their length; 0:
- * there is none.
+/* The headers of the packet that opened it; *len: room in <out>, then their length, 0 when the
+ * listener did not have them kept. False: it is none of TCP.
  */
-size_t conn_saved_syn(const struct conn *c, char *out, size_t size);
+bool conn_saved_syn(const struct conn *c, char *out, size_t *len);
 /* The TOS or traffic class, and the mark, of packets sent from now on: see socket_set_tos(). */
 void conn_set_tos(struct conn *c, uint8_t tos);
 void conn_set_mark(struct conn *c, uint32_t mark);

@@ -21,13 +21,14 @@ bool conn_tcp_info(const struct conn *c, struct tcp_info *out)
 	return c->fd >= 0 && getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, out, &len) == 0;
 }
 
-size_t conn_saved_syn(const struct conn *c, char *out, size_t size)
+bool conn_saved_syn(const struct conn *c, char *out, size_t *len)
 {
-	socklen_t len = (socklen_t)size;
+	socklen_t n = (socklen_t)*len;
 
-	if (c->fd < 0 || getsockopt(c->fd, IPPROTO_TCP, TCP_SAVED_SYN, out, &len) < 0)
-		return 0;
-	return len;
+	if (c->fd < 0 || getsockopt(c->fd, IPPROTO_TCP, TCP_SAVED_SYN, out, &n) < 0)
+		return false;
+	*len = n;
+	return true;
 }
 
 void conn_set_tos(struct conn *c, uint8_t tos)

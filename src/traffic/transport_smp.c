@@ -203,9 +203,9 @@ static enum expr_result fetch_saved_syn(struct expr_ctx *ctx, const struct expr_
 {
 	const struct conn *c = conn_of(ctx, false);
 	char *bytes = c ? arena_alloc(ctx->arena, SYN_MAX) : NULL;
-	size_t len = bytes ? conn_saved_syn(c, bytes, SYN_MAX) : 0;
+	size_t len = SYN_MAX;
 
-	if (!len)
+	if (!bytes || !conn_saved_syn(c, bytes, &len))
 		return EXPR_NONE;
 	out->type = SMP_BIN;
 	out->flags = 0;
