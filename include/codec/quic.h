@@ -170,7 +170,8 @@ struct quic_params {
 	bool no_migration;
 	bool has_scid, has_odcid, has_retry, has_token, has_versions;
 	/* version_information (RFC 9368 3): the one in use, and the first of the list that we
-	 * speak, 0: none. When written: the first of both of ours, 0: <version> is all that we speak.
+	 * speak, 0: none. When written: the first of both of ours, 0: <version> is all that we
+	 * speak.
 	 */
 	uint32_t version, version_preferred;
 	struct quic_cid scid, odcid, retry; /* initial_source, original_destination, retry_source */

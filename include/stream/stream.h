@@ -59,7 +59,7 @@ struct trail_try;
 	X(CONNECTING, stage_connecting, 'C') \
 	X(TURN_AROUND, stage_turn_around, 'C')     /* pause before the next try */ \
 	X(TCP_RESPONSE, stage_tcp_response, 'D')   /* tcp-response content */ \
-	X(SEND, stage_send, 'H')                   /* the request leaves, until an answer is there */ \
+	X(SEND, stage_send, 'H')                   /* the request, until an answer is there */ \
 	X(RESPONSE, stage_response, 'H')           /* the answer's head */ \
 	X(RESPONSE_RULES_BE, stage_response_rules_be, 'H') \
 	X(RESPONSE_RULES_FE, stage_response_rules_fe, 'H') \

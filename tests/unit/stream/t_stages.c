@@ -3,6 +3,7 @@
  * byte, and broken off in every way at every stage that waits.
  */
 #include "scene.h"
+#include "engine_priv.h"
 #include "server_conn_priv.h"
 #include "tap.h"
 
@@ -487,6 +488,21 @@ static void test_slow_sides(void)
 	end_well("a slow server");
 }
 
+/* Once the answer is taken nothing leads back to a server; an end is never far. */
+static void test_moves(void)
+{
+	uint32_t servers = 1u << STAGE_ASSIGN | 1u << STAGE_QUEUE | 1u << STAGE_CONNECT |
+			   1u << STAGE_CONNECTING | 1u << STAGE_TURN_AROUND | 1u << STAGE_SEND;
+	unsigned back = 0, endless = 0;
+
+	for (unsigned i = 0; i < STAGE_COUNT; i++) {
+		back += i > STAGE_RESPONSE && stream_moves[i] & servers;
+		endless += !(stream_moves[i] >> STAGE_END & 1);
+	}
+	is_int(back, 0, "no stage behind RESPONSE leads to a server");
+	is_int(endless, 0, "each stage may lead to END");
+}
+
 int main(void)
 {
 	server_conn_register();
@@ -503,5 +519,6 @@ int main(void)
 	test_slow_sides();
 	config_drop(&cfg);
 	diag_list_fini(&diags);
+	test_moves();
 	return done_testing();
 }
