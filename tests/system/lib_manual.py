@@ -59,6 +59,11 @@ def dated(line):
     return re.sub(*SHAPES[5], line)
 
 
+def visible(line):
+    """With control bytes as \\x03, for the tables to be text."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", lambda m: "\\x%02x" % ord(m.group()), line)
+
+
 def misbehave(sock, status, more):
     """Does it and returns true, or false where it is a status."""
     SEEN.set()

@@ -186,7 +186,7 @@ def play_in(folder, program, text, servers):
             out += [("L " + lib_manual.plain(line)).rstrip() for line in told]
             seen += len(told)
     log.close()
-    return out
+    return [lib_manual.visible(line) for line in out]
 
 
 def safely(program, text, servers):
