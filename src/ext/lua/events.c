@@ -568,7 +568,7 @@ int script_subscribe(lua_State *L, enum script_events family, const void *target
 	list_init(&s->events);
 	s->fn_ref = LUA_NOREF;
 	lock_take(&lock);
-	s->id = ++last_id;
+	s->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	list_append(&subs, &s->link);
 	lock_drop(&lock);
 	lua_pushvalue(L, index + 1); /* an error of memory ends it with the configuration */
