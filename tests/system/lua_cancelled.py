@@ -83,6 +83,7 @@ HOW = ("sleep", "yields", "socket", "forgotten", "client", "queue", "wake")
 
 
 def serve(sock):
+    sock.settimeout(5)  # what a script reads to the end ends then: before the client's patience does, however slow the program is
     r = lib.Reader(sock)
     while True:
         head = r.head()
