@@ -43,6 +43,17 @@ struct slice smp_bytes(struct stream *s, const struct endpoint *ep)
 	return bytes_copy(s, q);
 }
 
+/* Of HTTP/2 the preface is what can be read: a request PRI with no field. */
+static void sniff_preface(struct stream *s, struct http_msg *m)
+{
+	http_msg_init(m, &s->arena);
+	m->version = 20;
+	m->method_text = SLICE("PRI");
+	m->method = (uint8_t)http_method_of(m->method_text);
+	m->uri = SLICE("*");
+	m->version_text = SLICE("HTTP/2.0");
+}
+
 static void sniff_parse(struct stream *s, struct sniff *sn)
 {
 	struct h1_head head = { .fields = sn->fields, .field_capacity = FIELDS_MAX };
@@ -53,6 +64,11 @@ static void sniff_parse(struct stream *s, struct sniff *sn)
 	sn->bytes = bytes_copy(s, &s->front.rx);
 	sn->status = H1_MORE;
 	if (!sn->bytes.len)
+		return;
+	sn->status = h1_match_preface(sn->bytes);
+	if (sn->status == H1_DONE)
+		sniff_preface(s, m);
+	if (sn->status != H1_ERROR)
 		return;
 	h1_parser_init(&parser, 0);
 	sn->status = h1_parse_head(&parser, sn->bytes, &head);
