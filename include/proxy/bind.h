@@ -152,5 +152,7 @@ static inline bool thread_mask_has(const struct thread_mask *m, unsigned group, 
  * and adds it to <m>; false with a static text in *error. Numbers without a group are absolute.
  */
 bool thread_mask_parse(struct thread_mask *m, const char *text, const char **error);
+/* How many groups <m> names; 0: its numbers are absolute, or it has all threads. */
+unsigned thread_mask_groups(const struct thread_mask *m);
 
 #endif

@@ -310,6 +310,15 @@ static bool parse_threads(struct thread_mask *m, const char *text, size_t len)
 	return true;
 }
 
+unsigned thread_mask_groups(const struct thread_mask *m)
+{
+	unsigned n = 0;
+
+	for (unsigned g = 0; g < GROUPS_MAX; g++)
+		n += m->of_group[g] != 0;
+	return n;
+}
+
 bool thread_mask_parse(struct thread_mask *m, const char *text, const char **error)
 {
 	if (strcmp(text, "all") == 0)

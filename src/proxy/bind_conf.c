@@ -264,7 +264,11 @@ static bool parse_thread(struct conf_line *l)
 	struct bind_conf *b = l->object;
 	const char *error = NULL;
 
-	return thread_mask_parse(&b->threads, conf_next(l), &error) || option_error(l, error);
+	if (!thread_mask_parse(&b->threads, conf_next(l), &error))
+		return option_error(l, error);
+	if (bind_is_reverse(b) && thread_mask_groups(&b->threads) > 1)
+		return option_error(l, "reverse HTTP bind cannot span multiple thread groups.");
+	return true;
 }
 
 static bool parse_label(struct conf_line *l)
