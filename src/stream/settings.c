@@ -94,6 +94,14 @@ static unsigned h1_options(uint64_t options, bool back)
 	return bits | (tunes.lax_framing ? MUX_OPT_LAX_FRAMING : 0);
 }
 
+/* At least half of a block is for the head. */
+static size_t maxrewrite(void)
+{
+	size_t half = block_size() / 2;
+
+	return tunes.maxrewrite < half ? tunes.maxrewrite : half;
+}
+
 static void fill_settings(struct config *cfg, const struct proxy *px, struct mux_settings *set,
 			  bool back)
 {
@@ -102,7 +110,7 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 
 	mux_settings_init(set, cfg);
 	set->fields_max = tunes.fields_max;
-	set->head_max = block_size() - tunes.maxrewrite;
+	set->head_max = block_size() - maxrewrite();
 	set->options = h1_options(px->options, back);
 	set->request_ms = t->http_request;
 	set->keep_alive_ms = t->http_keep_alive ? t->http_keep_alive : t->http_request;
