@@ -255,6 +255,12 @@ static int answer_about(struct config *cfg, const struct main_options *o, bool w
 /* Of LeakSanitizer, where it is linked in: a death by signal would skip its check. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 
+/* It looks through /proc, and would wait for ever in a root folder that has none. */
+static bool leaks_are_looked_for(void)
+{
+	return __lsan_do_leak_check && access("/proc/self/task", R_OK) == 0;
+}
+
 /* -C; NULL: it was not given. */
 static bool enter_folder(const char *folder)
 {
@@ -302,7 +308,7 @@ static int serve(const struct main_options *o, char **argv)
 /* A process asked to end by a signal dies of it, as its parent expects. */
 static void die_of(int sig)
 {
-	if (__lsan_do_leak_check)
+	if (leaks_are_looked_for())
 		__lsan_do_leak_check();
 	fflush(NULL);
 	signal(sig, SIG_DFL);
@@ -354,5 +360,9 @@ int main(int argc, char **argv)
 	options_fini(&o);
 	if (status > 128 && !mode_is_master())
 		die_of(status - 128);
+	if (__lsan_do_leak_check && !leaks_are_looked_for()) {
+		fflush(NULL);
+		_exit(status);
+	}
 	return status;
 }

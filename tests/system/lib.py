@@ -173,13 +173,16 @@ def environment_without_leaks():
 
 
 def end(process):
-    """Asks a process to end, and makes it when it does not."""
+    """Asks a process to end. One that does not is ended with its children, and the test fails."""
     process.terminate()
     try:
         process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
+        for pid in children(process.pid):
+            os.kill(pid, signal.SIGKILL)
         process.kill()
         process.wait()
+        raise RuntimeError("process %d did not end within %d s of SIGTERM" % (process.pid, PATIENCE)) from None
 
 
 def children(pid):
