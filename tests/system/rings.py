@@ -181,14 +181,14 @@ def full(tap, proxy, ports, is_reference):
         tap.ok(int(proxy.info()["DroppedLogs"]) > 0, "and is among the lost lines of show info")
     s.close()
     lines = Collector(ports["lines"], False)
-    tap.ok(lib.until(lambda: lines.messages, 20), "the next server gets what is there")
+    tap.ok(lib.until(lambda: lines.messages, 2 * lib.PATIENCE), "the next server gets what is there")
     lib.until(lambda: len(lines.messages) > 5)
 
     def again():
         request(ports["fe"], 777)
         return 777 in lines.numbers()
 
-    tap.ok(lib.until(again, 20), "and new messages")
+    tap.ok(lib.until(again, 2 * lib.PATIENCE), "and new messages")
     lines.close()
 
 
