@@ -37,10 +37,10 @@ static inline enum expr_result smp_give_addr(struct sample *out, const struct ad
 	return EXPR_FOUND;
 }
 
-/* All bytes received of one side and not yet sent, in one piece: copied to the stream's arena when
- * they are in several. slice_none(): no memory.
+/* All bytes of <q> in one piece: copied to the stream's arena when they are in several.
+ * slice_none(): no memory.
  */
-struct slice smp_bytes(struct stream *s, const struct endpoint *ep);
+struct slice smp_bytes(struct stream *s, const struct block_queue *q);
 /* The request that the first bytes of a TCP stream make, if they are one. NULL: *ret tells. */
 const struct http_msg *smp_sniff(struct expr_ctx *ctx, enum expr_result *ret);
 

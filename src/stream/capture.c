@@ -508,7 +508,7 @@ static enum expr_result fetch_res_version(struct expr_ctx *ctx, const struct exp
 {
 	const struct stream *s = ctx->stream;
 
-	if (s && s->flags & STRM_LOCAL_REPLY && s->answer.status)
+	if (s && s->flags & STRM_LOCAL_REPLY && (s->answer.status || s->res.status))
 		return smp_give_text(out, SLICE("HTTP/1.1"));
 	if (!s || !s->res.status || s->flags & STRM_LOCAL_REPLY)
 		return EXPR_NONE;

@@ -382,11 +382,12 @@ enum step stage_reply(struct stream *s)
 	if (s->flags & STRM_HEAD_SENT)
 		return stream_goto(s, STAGE_END);
 	if (s->flags & STRM_LOCAL_REPLY) {
-		stream_drop_back(s);
-		stream_drop_slot(s);
 		/* an error's own page is not edited: it would fail again */
 		if (!after_response(s) && !stream_reply_page(s, 500))
 			return stream_goto(s, STAGE_END);
+		/* (the rules may ask about the connection) */
+		stream_drop_back(s);
+		stream_drop_slot(s);
 	}
 	s->answer.status = s->answer.asked ? s->answer.asked : s->res.status;
 	if (!(s->flags & STRM_LOCAL_REPLY))

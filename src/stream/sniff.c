@@ -32,10 +32,8 @@ static struct slice bytes_copy(struct stream *s, const struct block_queue *q)
 	return copy ? slice_make(copy, block_queue_peek(q, 0, copy, q->len)) : slice_none();
 }
 
-struct slice smp_bytes(struct stream *s, const struct endpoint *ep)
+struct slice smp_bytes(struct stream *s, const struct block_queue *q)
 {
-	const struct block_queue *q = &ep->rx;
-
 	if (!q->len)
 		return SLICE("");
 	if (q->first->len == q->len)

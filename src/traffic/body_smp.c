@@ -45,6 +45,21 @@ static const struct http_msg *message_of(struct expr_ctx *ctx, enum expr_result 
 
 /* --- bodies ------------------------------------------------------------------------------- */
 
+/* The body as far as it is there: that of an answer of our own waits apart. */
+static const struct block_queue *body_queue(const struct expr_ctx *ctx)
+{
+	if (is_response(ctx) && ctx->stream->flags & STRM_LOCAL_REPLY)
+		return &ctx->stream->local.body;
+	return &side_of(ctx)->rx;
+}
+
+/* May more of it come? */
+static bool body_grows(const struct expr_ctx *ctx)
+{
+	return !(side_of(ctx)->flags & EP_RX_END) &&
+		!(is_response(ctx) && ctx->stream->flags & STRM_LOCAL_REPLY);
+}
+
 /* What there is of the body. False: there is no message, see *ret. */
 static bool body_bytes(struct expr_ctx *ctx, struct slice *out, enum expr_result *ret)
 {
@@ -57,7 +72,7 @@ static bool body_bytes(struct expr_ctx *ctx, struct slice *out, enum expr_result
 	}
 	if (!(ctx->stream->flags & STRM_HTTP))
 		return false;
-	*out = smp_bytes(ctx->stream, side_of(ctx));
+	*out = smp_bytes(ctx->stream, body_queue(ctx));
 	*ret = EXPR_NONE;
 	return out->ptr != NULL;
 }
@@ -70,7 +85,7 @@ static enum expr_result fetch_body(struct expr_ctx *ctx, const struct expr_arg *
 
 	if (!body_bytes(ctx, &body, &ret))
 		return ret;
-	return give_bytes(out, body, ctx->stream && !(side_of(ctx)->flags & EP_RX_END));
+	return give_bytes(out, body, ctx->stream && body_grows(ctx));
 }
 
 static enum expr_result fetch_body_len(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -82,8 +97,8 @@ static enum expr_result fetch_body_len(struct expr_ctx *ctx, const struct expr_a
 		return ret;
 	if (ctx->check)
 		return smp_give_int(out, (int64_t)ctx->check->body.len);
-	smp_give_int(out, (int64_t)side_of(ctx)->rx.len);
-	if (!(side_of(ctx)->flags & EP_RX_END))
+	smp_give_int(out, (int64_t)body_queue(ctx)->len);
+	if (body_grows(ctx))
 		out->flags |= SMP_MAY_CHANGE;
 	return EXPR_FOUND;
 }
@@ -185,7 +200,7 @@ static bool payload_bytes(struct expr_ctx *ctx, struct slice *out, bool *more)
 	}
 	if (!ctx->stream || ctx->stream->flags & STRM_HTTP)
 		return false;
-	*out = smp_bytes(ctx->stream, side_of(ctx));
+	*out = smp_bytes(ctx->stream, &side_of(ctx)->rx);
 	*more = !(side_of(ctx)->flags & EP_RX_END) && !(ctx->flags & EXPR_FINAL);
 	return out->ptr != NULL;
 }

@@ -60,7 +60,6 @@ static struct slice piece_version(const struct http_msg *m)
 static const struct request_piece request_url = { piece_url };
 static const struct request_piece request_path = { http_msg_path };
 static const struct request_piece request_pathq = { http_msg_pathq };
-static const struct request_piece request_version = { piece_version };
 
 static enum expr_result fetch_piece(struct expr_ctx *ctx, const struct expr_arg *args,
 				    struct sample *out)
@@ -70,6 +69,24 @@ static enum expr_result fetch_piece(struct expr_ctx *ctx, const struct expr_arg 
 	const struct http_msg *m = smp_request(ctx, &ret);
 
 	return m ? smp_give_text(out, piece->get(m)) : ret;
+}
+
+/* The request, of which a little is known as long as the stream lasts: its method and version. */
+static const struct http_msg *lasting_request(struct expr_ctx *ctx, enum expr_result *ret)
+{
+	const struct stream *s = ctx->stream;
+
+	return s && s->flags & STRM_HTTP && s->req.method_text.ptr ? &s->req
+								   : smp_request(ctx, ret);
+}
+
+static enum expr_result fetch_version(struct expr_ctx *ctx, const struct expr_arg *args,
+				      struct sample *out)
+{
+	enum expr_result ret;
+	const struct http_msg *m = lasting_request(ctx, &ret);
+
+	return m ? smp_give_text(out, piece_version(m)) : ret;
 }
 
 /* Fetches know one method less than messages do. */
@@ -86,9 +103,7 @@ static enum expr_result fetch_method(struct expr_ctx *ctx, const struct expr_arg
 {
 	const struct stream *s = ctx->stream;
 	enum expr_result ret;
-	/* this much is known of the request as long as the stream lasts */
-	const struct http_msg *m = s && s->flags & STRM_HTTP && s->req.method_text.ptr
-					   ? &s->req : smp_request(ctx, &ret);
+	const struct http_msg *m = lasting_request(ctx, &ret);
 
 	if (!m)
 		return ret;
@@ -289,7 +304,7 @@ static enum expr_result fetch_body_param(struct expr_ctx *ctx, const struct expr
 		return ret;
 	list = (ctx->flags & EXPR_ITERATE) && ctx->cursor[0] ?
 		slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) :
-		smp_bytes(ctx->stream, &ctx->stream->front);
+		smp_bytes(ctx->stream, &ctx->stream->front.rx);
 	while (param_next(&list, &name, &value)) {
 		if (wanted.len && !(nocase ? slice_eq_nocase(name, wanted) :
 				    slice_eq(name, wanted)))
@@ -442,9 +457,11 @@ static const struct expr_fetch fetches[] = {
 	  .fetch = fetch_body_param, .syntax = "[<name>[,i]]",
 	  .help = "a parameter of the form in the body" },
 	FETCH("req.proto_http", SMP_BOOL, EXPR_USE_HTTP_REQUEST, fetch_proto_http, "is it HTTP?"),
-	PIECE("req.ver", &request_version, "the version of the request"),
+	FETCH("req.ver", SMP_STR, EXPR_USE_HTTP_REQUEST, fetch_version,
+	      "the version of the request"),
 	FETCH("req_proto_http", SMP_BOOL, EXPR_USE_HTTP_REQUEST, fetch_proto_http, "is it HTTP?"),
-	PIECE("req_ver", &request_version, "the version of the request"),
+	FETCH("req_ver", SMP_STR, EXPR_USE_HTTP_REQUEST, fetch_version,
+	      "the version of the request"),
 	FETCH("res.ver", SMP_STR, EXPR_USE_HTTP_RESPONSE_VOLATILE, fetch_response_version,
 	      "the version of the response"),
 	FETCH("resp_ver", SMP_STR, EXPR_USE_HTTP_RESPONSE_VOLATILE, fetch_response_version,

@@ -18,7 +18,7 @@ static bool read_hello(struct expr_ctx *ctx, struct tls_hello *h, enum expr_resu
 	*ret = EXPR_NONE;
 	if (!s || (s->flags & STRM_HTTP))
 		return false;
-	status = tls_hello_parse(smp_bytes(s, &s->front), h);
+	status = tls_hello_parse(smp_bytes(s, &s->front.rx), h);
 	if (status == TLS_HELLO_MORE && !(ctx->flags & EXPR_FINAL))
 		*ret = EXPR_WAIT;
 	/* SSLv3 has none of what is asked for */
@@ -34,7 +34,7 @@ static enum expr_result fetch_hello_type(struct expr_ctx *ctx, const struct expr
 
 	if (!s || (s->flags & STRM_HTTP))
 		return EXPR_NONE;
-	status = tls_hello_type(smp_bytes(s, ctx->data ? &s->back : &s->front), &type);
+	status = tls_hello_type(smp_bytes(s, ctx->data ? &s->back.rx : &s->front.rx), &type);
 	if (status == TLS_HELLO_DONE)
 		return smp_give_int(out, type);
 	return status == TLS_HELLO_MORE && !(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
@@ -49,7 +49,7 @@ static enum expr_result fetch_version(struct expr_ctx *ctx, const struct expr_ar
 
 	if (!s || (s->flags & STRM_HTTP))
 		return EXPR_NONE;
-	status = tls_hello_version(smp_bytes(s, &s->front), &version);
+	status = tls_hello_version(smp_bytes(s, &s->front.rx), &version);
 	if (status == TLS_HELLO_DONE)
 		return smp_give_int(out, version);
 	return status == TLS_HELLO_MORE && !(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
@@ -161,7 +161,7 @@ static enum expr_result find_rdp(struct expr_ctx *ctx, const struct expr_arg *ar
 
 	if (!s || (s->flags & STRM_HTTP))
 		return EXPR_NONE;
-	status = rdp_cookie_find(smp_bytes(s, &s->front),
+	status = rdp_cookie_find(smp_bytes(s, &s->front.rx),
 				 args[0].type == ARG_STR ? args[0].text : slice_none(), value);
 	if (status == RDP_MORE && !(ctx->flags & EXPR_FINAL))
 		return EXPR_WAIT;
