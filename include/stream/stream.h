@@ -172,6 +172,7 @@ struct stream {
 		uint16_t asked;        /* of the rule whose page has another one; 0: none */
 		uint16_t server;       /* of the server's answer, whatever became of it; 0: none */
 		int connection;        /* 1 + errno of the last one to a server; 0: none */
+		uint32_t tls;          /* of the same: tls_error() */
 		uint16_t interims;     /* 1xx answers that the server has sent */
 	} answer;
 	struct {

@@ -223,6 +223,8 @@ struct slice tls_sni(const struct conn *c);
  * (error:...)" as logs have it. NULL: for no reason of TLS, the connection went.
  */
 const char *tls_failure(const struct conn *c);
+/* OpenSSL's number of the first error on <c>; 0: there was none, or it has no TLS. */
+uint32_t tls_error(const struct conn *c);
 
 /* How the fetches of this floor find their connection; set once by the floor that knows sessions
  * and streams. Either returns NULL when there is none.
@@ -230,6 +232,8 @@ const char *tls_failure(const struct conn *c);
 struct tls_locator {
 	struct conn *(*front)(const struct expr_ctx *ctx);
 	struct conn *(*back)(const struct expr_ctx *ctx);
+	/* tls_error() of the last one to a server, where <back> has none any more. */
+	uint32_t (*back_error)(const struct expr_ctx *ctx);
 };
 void tls_set_locator(const struct tls_locator *l);
 

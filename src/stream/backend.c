@@ -43,8 +43,10 @@ void stream_drop_back(struct stream *s)
 	const struct conn *c = ep->ops ? ep->ops->conn(ep) : NULL;
 
 	server_conn_forget_ask(s);
-	if (c && (c->error || s->t.connected))
+	if (c && (c->error || s->t.connected)) {
 		s->answer.connection = 1 + c->error;
+		s->answer.tls = tls_error(c);
+	}
 	if (ep->ops)
 		ep->ops->detach(ep);
 	block_queue_clear(&ep->rx);

@@ -66,6 +66,11 @@ static struct conn *back_conn(const struct expr_ctx *ctx)
 	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
 }
 
+static uint32_t back_error(const struct expr_ctx *ctx)
+{
+	return ctx->stream && !ctx->check && !back_conn(ctx) ? ctx->stream->answer.tls : 0;
+}
+
 /* What TLS tells of itself goes to the global log. */
 static void tls_notice(struct config *cfg, const char *text)
 {
@@ -74,7 +79,8 @@ static void tls_notice(struct config *cfg, const char *text)
 
 void session_addr_init(void)
 {
-	static const struct tls_locator locator = { .front = front_conn, .back = back_conn };
+	static const struct tls_locator locator = { .front = front_conn, .back = back_conn,
+						   .back_error = back_error };
 	static const struct tls_event_log events = { .notice = tls_notice };
 
 	tls_set_locator(&locator);

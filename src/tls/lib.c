@@ -94,6 +94,13 @@ const char *tls_failure(const struct conn *c)
 	return text;
 }
 
+uint32_t tls_error(const struct conn *c)
+{
+	const struct tls_conn *t = tls_of(c);
+
+	return t ? t->error : 0;
+}
+
 /* --- figures: touched once per connection ---------------------------------------------------- */
 
 enum { FIG_FRONT_OPEN, FIG_FRONT_TOTAL, FIG_BACK_OPEN, FIG_BACK_TOTAL, FIG_COUNT };

@@ -17,3 +17,12 @@ struct tls_conn *tls_smp_conn(const struct expr_ctx *ctx, enum tls_side side)
 		return NULL;
 	return tls_of(side == TLS_BACK ? locator->back(ctx) : locator->front(ctx));
 }
+
+uint32_t tls_smp_error(const struct expr_ctx *ctx, enum tls_side side)
+{
+	const struct tls_conn *t = tls_smp_conn(ctx, side);
+
+	if (t)
+		return t->error;
+	return locator && side == TLS_BACK ? locator->back_error(ctx) : 0;
+}

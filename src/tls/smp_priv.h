@@ -13,6 +13,8 @@ enum tls_side { TLS_FRONT, TLS_BACK };
 
 /* The TLS state that a fetch asks of; NULL: that side has none (locate.c). */
 struct tls_conn *tls_smp_conn(const struct expr_ctx *ctx, enum tls_side side);
+/* OpenSSL's number of its first error, also of one to a server that failed and is gone; 0: none. */
+uint32_t tls_smp_error(const struct expr_ctx *ctx, enum tls_side side);
 
 static inline enum tls_side tls_smp_side(const struct expr_ctx *ctx)
 {

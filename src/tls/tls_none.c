@@ -243,6 +243,11 @@ const char *tls_failure(const struct conn *c)
 	return NULL;
 }
 
+uint32_t tls_error(const struct conn *c)
+{
+	return 0;
+}
+
 void tls_set_locator(const struct tls_locator *l)
 {
 }

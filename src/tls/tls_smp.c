@@ -16,7 +16,7 @@ static const enum tls_side front = TLS_FRONT, back = TLS_BACK;
 
 static enum expr_result fetch_is_on(FETCH_ARGS)
 {
-	return smp_give_bool(out, tls_smp_own(ctx) != NULL);
+	return smp_give_bool(out, tls_smp_own(ctx) || tls_smp_error(ctx, tls_smp_side(ctx)));
 }
 
 static enum expr_result fetch_cipher(FETCH_ARGS)
@@ -191,19 +191,19 @@ static enum expr_result fetch_has_early(FETCH_ARGS)
 
 static enum expr_result fetch_error(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
+	uint32_t error = tls_smp_error(ctx, tls_smp_side(ctx));
 
-	return t ? smp_give_int(out, t->error) : EXPR_NONE;
+	return error || tls_smp_own(ctx) ? smp_give_int(out, error) : EXPR_NONE;
 }
 
 static enum expr_result fetch_error_text(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
+	uint32_t error = tls_smp_error(ctx, tls_smp_side(ctx));
 	char text[256];
 
-	if (!t || !t->error)
+	if (!error)
 		return EXPR_NONE;
-	ERR_error_string_n(t->error, text, sizeof(text));
+	ERR_error_string_n(error, text, sizeof(text));
 	return tls_smp_copy(ctx, out, SMP_STR, text, strlen(text));
 }
 

@@ -150,6 +150,7 @@ static const struct { int error; int number; const char *name, *text; } errors[]
 	{ ENOTSOCK, 55, "ENSOCK", "ENSOCK returned by OS" },
 	{ ENOBUFS, 56, "ENOBUFS", "ENOBUFS returned by OS" },
 	{ EPIPE, 57, "EPIPE", "EPIPE returned by OS" },
+	{ EPROTO, 34, "SSL_HANDSHAKE", "SSL handshake failure" },
 	{ -1, 6, "SOCK_ERR", "General socket error" }, /* any other */
 };
 
