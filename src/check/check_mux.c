@@ -248,13 +248,21 @@ bool check_mux_start(struct check *c)
 	return true;
 }
 
+/* A connection as that of the traffic: no rule says otherwise. */
+static bool is_as_line(const struct check_connect *o)
+{
+	return o->implicit ||
+	       (o->use_default && !o->send_proxy && !o->linger && !o->ssl && !o->via_socks4 &&
+		!o->port && !o->port_expr && !o->addr && !o->sni && !o->alpn.ptr && !o->proto);
+}
+
 /* May this check use a connection of the traffic? Not when anything says how it is to connect. */
 static bool may_share(const struct check *c)
 {
 	const struct server_checks *s = &c->server->checks;
-	const struct check_connect *o = &c->run->rule->connect;
 
-	return s->reuse_pool && pool_hook && o->implicit && c->kind == CHECK_KIND_HTTP &&
+	return s->reuse_pool && pool_hook && is_as_line(&c->run->rule->connect) &&
+	       c->kind == CHECK_KIND_HTTP &&
 	       !s->health.addr && !s->health.port && !s->send_proxy && !s->via_socks4 &&
 	       !s->ssl && !s->proto && !s->alpn.ptr;
 }

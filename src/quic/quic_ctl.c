@@ -185,17 +185,33 @@ static void put_spaces(const struct quic_conn *q, struct strbuf *out)
 	}
 }
 
+/* What is particular to an algorithm: its line is how to see which one it is. */
+static void put_algorithm(const struct quic_conn *q, struct strbuf *out)
+{
+	const struct quic_cc *cc = &q->cc;
+	const struct quic_bbr *b = &cc->bbr;
+
+	if (cc->algo == QUIC_CC_CUBIC)
+		strbuf_printf(out, "  cc: state=%s ssthresh=%llu K=%lld last_w_max=%llu wdiff=%llu\n",
+			      cc->window < cc->threshold ? "ss" : "ca",
+			      (unsigned long long)(cc->threshold < UINT32_MAX ? cc->threshold
+									      : UINT32_MAX),
+			      (long long)(cc->k * 1000), (unsigned long long)cc->w_max,
+			      (unsigned long long)(cc->window > q->in_flight
+						   ? cc->window - q->in_flight : 0));
+	else if (cc->algo == QUIC_CC_BBR)
+		strbuf_printf(out, "  bbr: st=%c max_bw=%llu min_rtt=%llu pacing_rate=%llu\n",
+			      "sdwr"[b->state], (unsigned long long)(b->bw * NS_PER_SEC),
+			      (unsigned long long)(b->min_rtt_ns == UINT64_MAX
+						   ? 0 : b->min_rtt_ns / NS_PER_MS),
+			      (unsigned long long)(b->pace * NS_PER_SEC));
+}
+
 static void put_congestion(const struct quic_conn *q, struct strbuf *out)
 {
 	const struct quic_cc *cc = &q->cc;
-	bool slow = cc->window < cc->threshold;
 
-	strbuf_printf(out, "  cc: state=%s ssthresh=%llu K=%lld last_w_max=%llu wdiff=%llu\n",
-		      slow ? "ss" : "ca",
-		      (unsigned long long)(cc->threshold < UINT32_MAX ? cc->threshold : UINT32_MAX),
-		      (long long)(cc->k * 1000), (unsigned long long)cc->w_max,
-		      (unsigned long long)(cc->window > q->in_flight ? cc->window - q->in_flight
-								     : 0));
+	put_algorithm(q, out);
 	strbuf_printf(out, "  srtt=%-5llu rttvar=%-6llu rttmin=%-4llu ptoc=%-4u\n",
 		      (unsigned long long)(q->rtt.smoothed / NS_PER_MS),
 		      (unsigned long long)(q->rtt.var / NS_PER_MS),

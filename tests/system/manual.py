@@ -108,7 +108,8 @@ def ask(port, line, read=answer):
 
 def configuration(lines, port, servers, log):
     """The configuration of a case: lines before "backend", if there is one, are the frontend's."""
-    text = "\n".join("\t" + line for line in lines)
+    first = "".join("\t%s\n" % line[6:] for line in lines if line.startswith("first "))
+    text = "\n".join("\t" + line for line in lines if not line.startswith("first "))
     front, _, back = text.partition("\tbackend\n")
     before, _, front = front.rpartition("\tfrontend\n")
     if "\tserver" not in back:
@@ -120,8 +121,9 @@ def configuration(lines, port, servers, log):
         before.replace("\t", "", 1).replace("\n\t", "\n"), bind, logs, front, back)
     for s in servers:
         text = text.replace("@" + s[0], "127.0.0.1:%d" % s[1])
-    text = text.replace("@PORT", "127.0.0.1:%d" % port).replace("@LOG", "127.0.0.1:%d" % log.port)
-    return GLOBAL % log.port + text, bool(logs) or bool(re.search(r"^\s*log \S", text, re.M))
+    text = text.replace("@PORT", "127.0.0.1:%d" % port).replace("@OTHER", "127.0.0.1:%d" % (
+        lib.ports(1)[0] if "@OTHER" in text else 0)).replace("@LOG", "127.0.0.1:%d" % log.port)
+    return GLOBAL.replace("global\n", "global\n" + first, 1) % log.port + text, bool(logs) or bool(re.search(r"^\s*log \S", text, re.M))
 
 
 def placed(text, folder):
