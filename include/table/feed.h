@@ -37,6 +37,13 @@ void table_feed_close(struct table_state *st);
 void table_feed_take(struct table_state *st, void (*each)(void *ctx, struct table_entry *e),
 		     void *ctx);
 
+/* Notes an entry that is held, though it was neither used nor changed here: others do not know it. */
+void table_tell(struct table_state *st, struct table_entry *e);
+/* Was it noted, and not taken yet? */
+static inline bool table_is_noted(const struct table_entry *e)
+{
+	return __atomic_load_n(&e->stamp, __ATOMIC_RELAXED) & ~TABLE_STAMP_MASK;
+}
 /* The number of an entry's last change that was taken. */
 static inline uint32_t table_stamp(const struct table_entry *e)
 {

@@ -78,6 +78,14 @@ void table_feed_note(struct table_feed *f, struct table_entry *e)
 	}
 }
 
+void table_tell(struct table_state *st, struct table_entry *e)
+{
+	struct table_feed *f = __atomic_load_n(&st->feed, __ATOMIC_ACQUIRE);
+
+	if (f)
+		table_feed_note(f, e);
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 void table_stamp_set(struct table_entry *e, uint32_t number)

@@ -162,6 +162,19 @@ def rows(proxy, table):
     return out
 
 
+def left_ms(proxy, table, key):
+    """How long an entry has still to live; 0: it is not there."""
+    m = re.search(r" key=%s use=\d+ exp=(\d+)" % re.escape(key), proxy.ctl("show table %s" % table))
+    return int(m[1]) if m else 0
+
+
+def aged(proxy, table, key, ms):
+    """What an entry has left once it has not been used for that long."""
+    first = left_ms(proxy, table, key)
+    lib.until(lambda: left_ms(proxy, table, key) < first - ms)
+    return left_ms(proxy, table, key)
+
+
 TABLES = ("ips", "ip6s", "numbers", "pp/texts", "pp/bytes", "pp/plain")
 
 
@@ -271,6 +284,25 @@ def taken_over(tap, program):
             tap.eq(a.process.returncode, 0, "the old one has ended")
         finally:
             new.__exit__(None, None, None)
+    with Pair((program, program)) as pair: # what the other side was not told when the process went
+        a, b = pair.start("a"), pair.start("b")
+        set_some(a, 1)
+        lib.until(lambda: same(a, b) and len(rows(b, "ips")) == 5)
+        for r in pair.relays:
+            r.cut()
+        lib.until(lambda: a.info()["ConnectedPeers"] == "0")
+        set_some(a, 20, 50)
+        pair.get("a", k="apart", b="apart", i=6)
+        want, left = {t: rows(a, t) for t in TABLES}, aged(a, "ips", "10.1.0.20", 1000)
+        pair.start("a", ("-sf", str(a.process.pid)))
+        a.process.wait(lib.PATIENCE)
+        a.__exit__(None, None, None)
+        a = pair.at["a"]
+        tap.ok(0 < left_ms(a, "ips", "10.1.0.20") <= left, "what was used before expires no later", left)
+        for r in pair.relays:
+            r.mend()
+        tap.ok(lib.until(lambda: all(rows(b, t) == want[t] for t in TABLES)) and same(a, b),
+               "what its predecessor could not tell, the new process tells", difference(a, b))
     with Pair((program, program)) as pair: # nobody takes over
         a = pair.start("a")
         set_some(a, 1)
@@ -725,10 +757,11 @@ def sums(tap, program):
         get("b", "k")
         good, got = told("a", "k", {"http_req_cnt": "10"})
         tap.ok(good, "its own count begins again", got)
-        old = at["c"]
+        old, left = at["c"], aged(at["c"], "pp/clients", "k", 1000)
         start("c", ("-sf", str(old.process.pid)))
         good, got = told("c", "k", {"http_req_cnt": "10", "gpt0": "9"})
         tap.ok(good, "-sf: the successor has what its predecessor counted", got)
+        tap.ok(0 < left_ms(at["c"], "pp/clients", "k") <= left, "which expires no later", left)
         for s in open_ones:
             s.close()
         old.process.wait(lib.PATIENCE)

@@ -376,6 +376,7 @@ static void section_stop(struct peers *p)
 {
 	struct peers_link *l, *next;
 
+	peers_tables_stop(p);
 	list_for_each_safe(l, next, &p->links, link)
 		peers_link_end(l);
 	p->is_stopping = true;

@@ -163,12 +163,17 @@ static void learn_rate(struct table_rate *cell, const struct peers_value *v, uin
 struct lesson {
 	struct table_entry *e;    /* held; NULL: nothing, but texts may be meant again */
 	struct table_entry *part; /* held: of the table of what that peer counts; or NULL */
+	bool untold;              /* the process before us has not told it to all others */
 };
 
 static void lesson_begin(struct share *h, const struct table_key *key, uint32_t age_ms,
 			 struct lesson *out)
 {
-	out->e = table_get_aged(h->shared->state, key, age_ms);
+	/* its time came before it, in the lesson */
+	if (out->untold)
+		out->e = table_find(h->shared->state, key);
+	if (!out->e)
+		out->e = table_get_aged(h->shared->state, key, age_ms);
 	if (out->e && h->part)
 		out->part = table_get_aged(table_part_state(h->part), key, age_ms);
 }
@@ -176,8 +181,8 @@ static void lesson_begin(struct share *h, const struct table_key *key, uint32_t 
 static void lesson_end(struct peers_link *l, struct share *h, struct lesson *x)
 {
 	/* what our own process has counted before us is ours */
-	if (x->e && l->peer->is_local && h->shared->table->limits.sums)
-		table_changed(h->shared->state, x->e);
+	if (x->e && (x->untold || (l->peer->is_local && h->shared->table->limits.sums)))
+		table_tell(h->shared->state, x->e);
 	if (x->e)
 		table_drop(x->e);
 	if (x->part)
@@ -275,6 +280,7 @@ static bool learn_entry(struct peers_link *l, uint8_t type, struct slice body)
 		h->ack_due = true;
 	}
 	s = table_state_shape(h->shared->state);
+	x.untold = l->peer->is_local && !is_timed(type);
 	if (h->agrees && key_of(s, u.key, &key))
 		lesson_begin(h, &key, age_of(h, &u), &x);
 	while ((r = peers_value_read(&h->theirs, &u, &v)) == PEERS_DONE)

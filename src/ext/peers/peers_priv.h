@@ -91,6 +91,7 @@ struct shared_table {
 	char *name;                   /* owned: what it is called among peers */
 	struct peers_table definition;/* as we tell of it */
 	uint32_t number;              /* of the change that was taken last */
+	uint32_t told;                /* at a stop: what all peers are sure to have */
 	/* Changes that somebody has not been sent yet: entries, held, of the numbers <first> on. */
 	struct table_entry **log;
 	uint32_t first, count, room;  /* room: a power of two; the place of n is n % room */
@@ -309,6 +310,8 @@ bool peers_tables_add(const struct peers *p);
 void peers_tables_free(struct peers *p);
 /* Takes what has changed, numbers it. */
 void peers_tables_take(struct peers *p);
+/* At a stop, while it is known what peers have: what they have not is for the successor to tell. */
+void peers_tables_stop(struct peers *p);
 /* Forgets what everybody was sent. */
 void peers_tables_trim(struct peers *p);
 /* A peer knows of all tables; after changes of either. False: no memory. */

@@ -130,12 +130,6 @@ void peers_tables_take(struct peers *p)
 	}
 }
 
-/* The first number that <h> still has to be sent. */
-static uint32_t share_needs(const struct share *h)
-{
-	return h->mode == SHARE_LOG ? h->next : h->base + 1;
-}
-
 static struct share *share_of(const struct peer *peer, const struct shared_table *s)
 {
 	struct share *h;
@@ -144,6 +138,35 @@ static struct share *share_of(const struct peer *peer, const struct shared_table
 		if (h->shared == s)
 			return h;
 	return NULL;
+}
+
+static uint32_t acked_by_all(const struct peers *p, const struct shared_table *s)
+{
+	uint32_t all = s->number;
+	struct peer *peer;
+
+	list_for_each(peer, &p->peers, link) {
+		const struct share *h = peer->is_local ? NULL : share_of(peer, s);
+
+		if (h && (int32_t)(h->acked - all) < 0)
+			all = h->acked;
+	}
+	return all;
+}
+
+void peers_tables_stop(struct peers *p)
+{
+	struct shared_table *s;
+
+	peers_tables_take(p);
+	list_for_each(s, &p->tables, link)
+		s->told = acked_by_all(p, s);
+}
+
+/* The first number that <h> still has to be sent. */
+static uint32_t share_needs(const struct share *h)
+{
+	return h->mode == SHARE_LOG ? h->next : h->base + 1;
 }
 
 static void trim(struct peers *p, struct shared_table *s)

@@ -5,6 +5,8 @@
  * no order then, so each is sent under the number that the peer has acknowledged already, and only
  * the last one under the number that had been reached when the walk began. What is acknowledged
  * means thus always that all before it was received.
+ * The successor of this process gets twice what some peer may not have: as a part of the lesson,
+ * with its time, then as a change, which it tells in our place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,25 +90,15 @@ static bool tell_definition(struct peers_link *l, struct share *h)
 }
 
 /* False: no memory. */
-static bool tell_entry(struct peers_link *l, struct share *h, struct table_entry *e,
-		       uint32_t number)
+static bool put_entry(struct peers_link *l, const struct share *h, struct table_entry *e,
+		      struct peers_update *u)
 {
 	const struct table_shape *s = table_state_shape(h->shared->state);
-	struct peers_update u = { .type = PEERS_UPDATE, .number = number };
-	bool goes_on = l->to == h;
 	struct peers_maker m;
 	char room[4];
 
-	if (!tell_definition(l, h))
-		return false;
-	if (h->mode == SHARE_TEACH) {
-		u.type = PEERS_UPDATE_TIMED;
-		u.left_ms = table_expires_in(h->shared->state, e);
-	} else if (goes_on && number == h->pushed + 1) {
-		u.type = PEERS_NEXT;
-	}
-	u.key = key_of(s, e, room);
-	peers_update_open(&m, &l->out, &h->shared->definition, &u);
+	u->key = key_of(s, e, room);
+	peers_update_open(&m, &l->out, &h->shared->definition, u);
 	for (unsigned d = 0; d < PEERS_DATA_COUNT; d++) {
 		struct peers_value v = { .data = (uint8_t)d };
 
@@ -117,8 +109,44 @@ static bool tell_entry(struct peers_link *l, struct share *h, struct table_entry
 			peers_value_put(&m, &v);
 		}
 	}
-	h->pushed = number;
 	return peers_update_close(&m);
+}
+
+/* Has it changed since number <since> was reached? */
+static bool is_newer(const struct table_entry *e, uint32_t since)
+{
+	uint32_t stamp = table_stamp(e), by = (stamp - since) & TABLE_STAMP_MASK;
+
+	return stamp && (!since || (by && by <= TABLE_STAMP_MASK / 2));
+}
+
+/* Is it for the successor of this process to tell? */
+static bool is_left_to_tell(const struct peers_link *l, const struct share *h,
+			    const struct table_entry *e)
+{
+	return l->section->is_stopping && (table_is_noted(e) || is_newer(e, h->shared->told));
+}
+
+/* False: no memory. */
+static bool tell_entry(struct peers_link *l, struct share *h, struct table_entry *e,
+		       uint32_t number)
+{
+	struct peers_update u = { .type = PEERS_UPDATE, .number = number };
+	bool goes_on = l->to == h;
+
+	if (!tell_definition(l, h))
+		return false;
+	if (h->mode == SHARE_TEACH) {
+		u.type = PEERS_UPDATE_TIMED;
+		u.left_ms = table_expires_in(h->shared->state, e);
+		if (!put_entry(l, h, e, &u))
+			return false;
+		u.type = is_left_to_tell(l, h, e) ? PEERS_UPDATE : 0;
+	} else if (goes_on && number == h->pushed + 1) {
+		u.type = PEERS_NEXT;
+	}
+	h->pushed = number;
+	return !u.type || put_entry(l, h, e, &u);
 }
 
 /* `shard`: does this peer get this key? */
@@ -167,19 +195,11 @@ static bool tell_log(struct peers_link *l, struct share *h, unsigned *budget, bo
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* Has it changed since <h->acked>? */
-static bool is_newer(const struct share *h, const struct table_entry *e)
-{
-	uint32_t stamp = table_stamp(e), since = (stamp - h->acked) & TABLE_STAMP_MASK;
-
-	return stamp && (!h->acked || (since && since <= TABLE_STAMP_MASK / 2));
-}
-
 /* A table of sums teaches what was counted here: others teach what they have. */
 static bool is_wanted(const struct share *h, const struct table_entry *e)
 {
 	if (h->mode != SHARE_TEACH)
-		return is_newer(h, e);
+		return is_newer(e, h->acked);
 	return !h->shared->table->limits.sums || table_stamp(e);
 }
 
