@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* otlp.h - messages of the OpenTelemetry protocol, as Protocol Buffers or as JSON
+ *
+ * Purpose: writes spans one by one, each complete in itself, so that what
+ *          is to be exported is collected as bytes: elements of a batch stand one behind the other,
+ *          and otlp_envelope() says what is sent before and behind them.
+ * Texts  : bytes that are no UTF-8 count as Latin-1, for receivers refuse others.
+ * Owns   : nothing. Pure, any thread. Errors: out->overflow, as with all strbufs.
+ * Source : opentelemetry-proto 1.x (trace, metrics, logs, common, resource), OTLP 1.x for its JSON.
+ *
+ *	struct otlp o = otlp_begin(&text, OTLP_TRACES, as_json);
+ *	otlp_span_open(&o, &span);
+ *	otlp_attr_text(&o, SLICE("url.path"), path);   any number of times
+ *	otlp_span_close(&o, &span);
+ */
+#ifndef CODEC_OTLP_H
+#define CODEC_OTLP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+#include "base/strbuf.h"
+
+enum otlp_signal { OTLP_TRACES, OTLP_METRICS, OTLP_LOGS, OTLP_SIGNALS };
+
+struct otlp {
+	struct strbuf *out;
+	enum otlp_signal signal;
+	bool json;
+	uint8_t attr_field;   /* of the message being written */
+	size_t begin;         /* of a message whose length is not known yet */
+};
+
+enum otlp_span_kind { OTLP_SERVER = 2, OTLP_CLIENT = 3 };
+
+struct otlp_span {
+	uint64_t trace[2], span, parent; /* parent 0: it is the first of its trace */
+	enum otlp_span_kind kind;
+	struct slice name, state;        /* state: of W3C; may be absent */
+	uint64_t start_ns, end_ns;       /* since 1970 */
+	uint32_t flags;
+	bool failed;
+	struct slice message;            /* why; may be absent */
+};
+
+/* Elements are appended to <out>; in JSON each behind a comma unless <out> is empty. */
+struct otlp otlp_begin(struct strbuf *out, enum otlp_signal signal, bool json);
+
+/* What the element has besides is added between both calls, by otlp_attr_*(). */
+void otlp_span_open(struct otlp *o, const struct otlp_span *s);
+void otlp_span_close(struct otlp *o, const struct otlp_span *s);
+/* An attribute of what is open. */
+void otlp_attr_text(struct otlp *o, struct slice key, struct slice value);
+void otlp_attr_int(struct otlp *o, struct slice key, int64_t value);
+void otlp_attr_bool(struct otlp *o, struct slice key, bool value);
+/* For attributes of a resource: appended to <out> for otlp_envelope(). */
+struct otlp otlp_resource_begin(struct strbuf *out, bool json);
+
+/* What is sent before and behind <len> bytes of elements. <resource>: its attributes. */
+void otlp_envelope(enum otlp_signal signal, bool json, struct slice resource,
+		   struct slice scope_version, size_t len, struct strbuf *head,
+		   struct strbuf *tail);
+/* How many elements the receiver did not take, by its answer to an export; 0: it took all. */
+uint64_t otlp_rejected(enum otlp_signal signal, bool json, struct slice answer);
+/* "/v1/traces", "application/x-protobuf". */
+struct slice otlp_path(enum otlp_signal signal);
+struct slice otlp_content_type(bool json);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* trace_context.h - which trace a request belongs to, as fields of HTTP say it
+ *
+ * Purpose: reads and writes W3C's traceparent and checks its tracestate; reads and writes B3, in
+ *          one field (b3) and in several (x-b3-*). What is malformed is none: it is not repaired.
+ * Owns   : nothing. Pure, any thread.
+ * Source : W3C Trace Context (level 1, flags of level 2); the openzipkin specification of B3.
+ */
+#ifndef CODEC_TRACE_CONTEXT_H
+#define CODEC_TRACE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+
+/* Bytes of a traceparent, of a b3 with a decision, of ids in hexadecimal. */
+#define TRACEPARENT_LEN 55
+#define B3_LEN 51
+#define TRACE_ID_HEX 32
+#define SPAN_ID_HEX 16
+/* A tracestate that is longer is not passed on. */
+#define TRACESTATE_MAX 512
+
+enum trace_decision {
+	TRACE_UNDECIDED,
+	TRACE_DROPPED,
+	TRACE_SAMPLED,
+};
+
+struct trace_context {
+	uint64_t id[2];       /* the trace's, its first 8 bytes as the first number; 0, 0: none */
+	uint64_t span;        /* the sender's span; 0: none */
+	uint8_t flags;        /* of traceparent, as received */
+	uint8_t decision;     /* enum trace_decision */
+};
+
+/* A traceparent of this version or of a later one. False: it is malformed. */
+bool traceparent_read(struct slice text, struct trace_context *out);
+/* Version 00: exactly TRACEPARENT_LEN bytes into <out>, no NUL. */
+void traceparent_write(char *out, const struct trace_context *c);
+/* May this value, of one of several fields, be passed on? Its members are added to *members: there
+ * are 32 at most.
+ */
+bool tracestate_is_good(struct slice text, unsigned *members);
+
+/* A field b3: with ids, or a decision only ("0", "1", "d"): then the ids are none. */
+bool b3_read(struct slice text, struct trace_context *out);
+/* <out> has room for B3_LEN bytes, all of which are written. */
+void b3_write(char *out, const struct trace_context *c);
+
+/* Fields of B3: each may be absent (slice_none()). False: one of them is malformed, or ids are
+ * incomplete.
+ */
+struct b3_fields {
+	struct slice trace_id, span_id, sampled, flags;
+};
+bool b3_fields_read(const struct b3_fields *f, struct trace_context *out);
+
+/* Lower-case digits: TRACE_ID_HEX, SPAN_ID_HEX bytes. */
+void trace_id_write(char *out, const uint64_t id[2]);
+void span_id_write(char *out, uint64_t span);
+
+#endif

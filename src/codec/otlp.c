@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* otlp.c - messages of the OpenTelemetry protocol, in both of its encodings
+ *
+ * Each field is written by one call with its number and its name of JSON. The length of a message
+ * stands before it in Protocol Buffers: a byte is kept for it, and more are made when it is closed.
+ */
+#include "codec/otlp.h"
+#include <string.h>
+#include "base/num.h"
+#include "codec/json.h"
+#include "codec/json_text.h"
+#include "codec/protobuf.h"
+
+#define VARINT_MAX 10
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+static void put_varint(struct strbuf *out, uint64_t v)
+{
+	char bytes[VARINT_MAX];
+	size_t n = 0;
+
+	for (; v >= 0x80; v >>= 7)
+		bytes[n++] = (char)(v | 0x80);
+	bytes[n++] = (char)v;
+	strbuf_add(out, slice_make(bytes, n));
+}
+
+static void put_tag(struct otlp *o, unsigned field, enum protobuf_wire wire)
+{
+	put_varint(o->out, field << 3 | (unsigned)wire);
+}
+
+static void put_comma(struct strbuf *out)
+{
+	char last = out->len ? out->ptr[out->len - 1] : '[';
+
+	if (last != '[' && last != '{')
+		strbuf_add_char(out, ',');
+}
+
+static void put_key(struct otlp *o, const char *name)
+{
+	put_comma(o->out);
+	strbuf_add_char(o->out, '"');
+	strbuf_add_str(o->out, name);
+	strbuf_add(o->out, SLICE("\":"));
+}
+
+static bool is_ascii(struct slice s)
+{
+	unsigned char any = 0;
+
+	for (size_t i = 0; i < s.len; i++)
+		any |= (unsigned char)s.ptr[i];
+	return any < 0x80;
+}
+
+/* A text that has other bytes than ASCII, through the rules of JSON's strings, as UTF-8. */
+static void put_other_text(struct strbuf *out, struct slice s)
+{
+	struct strbuf json;
+	char *text;
+	long len = -1;
+
+	strbuf_init(&json);
+	json_put_string(&json, s);
+	text = json.overflow ? NULL : json.ptr;
+	/* decoded in its place: it becomes shorter */
+	if (text)
+		len = json_text_decode(slice_make(text + 1, json.len - 2), text);
+	if (len < 0)
+		len = 0;
+	put_varint(out, (uint64_t)len);
+	strbuf_add(out, slice_make(text, (size_t)len));
+	strbuf_fini(&json);
+}
+
+static void put_text(struct otlp *o, unsigned field, const char *name, struct slice s)
+{
+	if (o->json) {
+		put_key(o, name);
+		json_put_string(o->out, s);
+		return;
+	}
+	put_tag(o, field, PROTOBUF_BYTES);
+	if (!is_ascii(s)) {
+		put_other_text(o->out, s);
+		return;
+	}
+	put_varint(o->out, s.len);
+	strbuf_add(o->out, s);
+}
+
+/* Ids: bytes, which JSON has as hexadecimal digits. */
+static void put_id(struct otlp *o, unsigned field, const char *name, const uint64_t *words,
+		   size_t count)
+{
+	char bytes[16], digits[32];
+	size_t len = count * 8;
+
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (char)(words[i / 8] >> (56 - i % 8 * 8));
+	if (!o->json) {
+		put_tag(o, field, PROTOBUF_BYTES);
+		put_varint(o->out, len);
+		strbuf_add(o->out, slice_make(bytes, len));
+		return;
+	}
+	num_put_hex_bytes(digits, bytes, len);
+	put_key(o, name);
+	strbuf_add_char(o->out, '"');
+	strbuf_add(o->out, slice_make(digits, 2 * len));
+	strbuf_add_char(o->out, '"');
+}
+
+static void put_fixed(struct strbuf *out, uint64_t v, unsigned len)
+{
+	char bytes[8];
+
+	for (unsigned i = 0; i < len; i++)
+		bytes[i] = (char)(v >> (8 * i));
+	strbuf_add(out, slice_make(bytes, len));
+}
+
+/* 64 bits are a text in JSON. */
+static void put_fixed64(struct otlp *o, unsigned field, const char *name, uint64_t v)
+{
+	if (o->json) {
+		put_key(o, name);
+		strbuf_add_char(o->out, '"');
+		strbuf_add_uint(o->out, v);
+		strbuf_add_char(o->out, '"');
+		return;
+	}
+	put_tag(o, field, PROTOBUF_64BIT);
+	put_fixed(o->out, v, 8);
+}
+
+static void put_small(struct otlp *o, unsigned field, const char *name, uint64_t v)
+{
+	if (o->json) {
+		put_key(o, name);
+		strbuf_add_uint(o->out, v);
+		return;
+	}
+	put_tag(o, field, PROTOBUF_VARINT);
+	put_varint(o->out, v);
+}
+
+static void put_fixed32(struct otlp *o, unsigned field, const char *name, uint32_t v)
+{
+	if (o->json) {
+		put_small(o, field, name, v);
+		return;
+	}
+	put_tag(o, field, PROTOBUF_32BIT);
+	put_fixed(o->out, v, 4);
+}
+
+static void put_true(struct otlp *o, unsigned field, const char *name, bool v)
+{
+	if (o->json) {
+		put_key(o, name);
+		strbuf_add_str(o->out, v ? "true" : "false");
+		return;
+	}
+	put_small(o, field, name, v);
+}
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+/* A message within another one, or the element of a list (<name> NULL). Returns its begin. */
+static size_t open(struct otlp *o, unsigned field, const char *name)
+{
+	if (o->json) {
+		if (name)
+			put_key(o, name);
+		else
+			put_comma(o->out);
+		strbuf_add_char(o->out, '{');
+		return 0;
+	}
+	put_tag(o, field, PROTOBUF_BYTES);
+	strbuf_add_char(o->out, 0);
+	return o->out->len;
+}
+
+static void close(struct otlp *o, size_t begin)
+{
+	char length[VARINT_MAX];
+	struct strbuf *out = o->out, prefix;
+	size_t len = out->len - begin;
+
+	if (o->json) {
+		strbuf_add_char(out, '}');
+		return;
+	}
+	if (out->overflow)
+		return;
+	strbuf_init_fixed(&prefix, length, sizeof(length));
+	put_varint(&prefix, len);
+	if (prefix.len > 1 && !strbuf_reserve(out, prefix.len - 1))
+		return;
+	if (prefix.len > 1)
+		memmove(out->ptr + begin + prefix.len - 1, out->ptr + begin, len);
+	memcpy(out->ptr + begin - 1, length, prefix.len);
+	out->len += prefix.len - 1;
+	out->ptr[out->len] = 0;
+}
+
+static void list_open(struct otlp *o, const char *name)
+{
+	if (!o->json)
+		return;
+	put_key(o, name);
+	strbuf_add_char(o->out, '[');
+}
+
+static void list_close(struct otlp *o)
+{
+	if (o->json)
+		strbuf_add_char(o->out, ']');
+}
+
+struct otlp otlp_begin(struct strbuf *out, enum otlp_signal signal, bool json)
+{
+	return (struct otlp){ .out = out, .signal = signal, .json = json };
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+/* Returns the begin of the attribute; *value gets that of its value. */
+static size_t attr_open(struct otlp *o, struct slice key, size_t *value)
+{
+	size_t begin = open(o, o->attr_field, NULL);
+
+	put_text(o, 1, "key", key);
+	*value = open(o, 2, "value");
+	return begin;
+}
+
+static void attr_close(struct otlp *o, size_t begin, size_t value)
+{
+	close(o, value);
+	close(o, begin);
+}
+
+void otlp_attr_text(struct otlp *o, struct slice key, struct slice value)
+{
+	size_t inner, begin = attr_open(o, key, &inner);
+
+	put_text(o, 1, "stringValue", value);
+	attr_close(o, begin, inner);
+}
+
+void otlp_attr_int(struct otlp *o, struct slice key, int64_t value)
+{
+	size_t inner, begin = attr_open(o, key, &inner);
+
+	if (o->json) {
+		put_key(o, "intValue");
+		strbuf_add_char(o->out, '"');
+		strbuf_add_int(o->out, value);
+		strbuf_add_char(o->out, '"');
+	} else {
+		put_small(o, 3, NULL, (uint64_t)value);
+	}
+	attr_close(o, begin, inner);
+}
+
+void otlp_attr_bool(struct otlp *o, struct slice key, bool value)
+{
+	size_t inner, begin = attr_open(o, key, &inner);
+
+	put_true(o, 2, "boolValue", value);
+	attr_close(o, begin, inner);
+}
+
+static void attrs_open(struct otlp *o, uint8_t field)
+{
+	o->attr_field = field;
+	list_open(o, "attributes");
+}
+
+struct otlp otlp_resource_begin(struct strbuf *out, bool json)
+{
+	return (struct otlp){ .out = out, .json = json, .attr_field = 1 };
+}
+
+/* --- spans ------------------------------------------------------------------------------------ */
+
+void otlp_span_open(struct otlp *o, const struct otlp_span *s)
+{
+	o->begin = open(o, 2, NULL);
+	put_id(o, 1, "traceId", s->trace, 2);
+	put_id(o, 2, "spanId", &s->span, 1);
+	if (s->state.len)
+		put_text(o, 3, "traceState", s->state);
+	if (s->parent)
+		put_id(o, 4, "parentSpanId", &s->parent, 1);
+	put_text(o, 5, "name", s->name);
+	put_small(o, 6, "kind", s->kind);
+	put_fixed64(o, 7, "startTimeUnixNano", s->start_ns);
+	put_fixed64(o, 8, "endTimeUnixNano", s->end_ns);
+	attrs_open(o, 9);
+}
+
+void otlp_span_close(struct otlp *o, const struct otlp_span *s)
+{
+	size_t status;
+
+	list_close(o);
+	if (s->failed) {
+		status = open(o, 15, "status");
+		if (s->message.len)
+			put_text(o, 2, "message", s->message);
+		put_small(o, 3, "code", 2);
+		close(o, status);
+	}
+	put_fixed32(o, 16, "flags", s->flags);
+	close(o, o->begin);
+}
+
+/* --- what is around them ---------------------------------------------------------------------- */
+
+static const struct {
+	struct slice path;
+	const char *outer, *scope, *inner, *rejected;
+} signals[OTLP_SIGNALS] = {
+	[OTLP_TRACES] = { SLICE("/v1/traces"), "resourceSpans", "scopeSpans", "spans",
+			  "$.partialSuccess.rejectedSpans" },
+	[OTLP_METRICS] = { SLICE("/v1/metrics"), "resourceMetrics", "scopeMetrics", "metrics",
+			   "$.partialSuccess.rejectedDataPoints" },
+	[OTLP_LOGS] = { SLICE("/v1/logs"), "resourceLogs", "scopeLogs", "logRecords",
+			"$.partialSuccess.rejectedLogRecords" },
+};
+
+struct slice otlp_path(enum otlp_signal signal)
+{
+	return signals[signal].path;
+}
+
+struct slice otlp_content_type(bool json)
+{
+	return json ? SLICE("application/json") : SLICE("application/x-protobuf");
+}
+
+static void put_scope(struct otlp *o, struct slice version)
+{
+	size_t scope = open(o, 1, "scope");
+
+	put_text(o, 1, "name", SLICE("haproxy"));
+	put_text(o, 2, "version", version);
+	close(o, scope);
+}
+
+static void json_envelope(enum otlp_signal signal, struct slice resource, struct slice version,
+			  struct strbuf *head, struct strbuf *tail)
+{
+	struct otlp o = otlp_begin(head, signal, true);
+
+	strbuf_printf(head, "{\"%s\":[{\"resource\":{\"attributes\":[", signals[signal].outer);
+	strbuf_add(head, resource);
+	strbuf_printf(head, "]},\"%s\":[{", signals[signal].scope);
+	put_scope(&o, version);
+	put_key(&o, signals[signal].inner);
+	strbuf_add_char(head, '[');
+	strbuf_add_str(tail, "]}]}]}");
+}
+
+static size_t varint_len(uint64_t v)
+{
+	size_t n = 1;
+
+	for (; v >= 0x80; v >>= 7)
+		n++;
+	return n;
+}
+
+void otlp_envelope(enum otlp_signal signal, bool json, struct slice resource,
+		   struct slice scope_version, size_t len, struct strbuf *head,
+		   struct strbuf *tail)
+{
+	struct otlp o = otlp_begin(head, signal, false);
+	struct strbuf scope;
+	size_t inner, outer;
+
+	if (json) {
+		json_envelope(signal, resource, scope_version, head, tail);
+		return;
+	}
+	strbuf_init(&scope);
+	o.out = &scope;
+	put_scope(&o, scope_version);
+	inner = scope.len + len;
+	outer = 1 + varint_len(resource.len) + resource.len + 1 + varint_len(inner) + inner;
+	o.out = head;
+	put_tag(&o, 1, PROTOBUF_BYTES);
+	put_varint(head, outer);
+	put_tag(&o, 1, PROTOBUF_BYTES);
+	put_varint(head, resource.len);
+	strbuf_add(head, resource);
+	put_tag(&o, 2, PROTOBUF_BYTES);
+	put_varint(head, inner);
+	strbuf_add(head, strbuf_slice(&scope));
+	head->overflow |= scope.overflow;
+	strbuf_fini(&scope);
+}
+
+uint64_t otlp_rejected(enum otlp_signal signal, bool json, struct slice answer)
+{
+	static const uint64_t path[] = { 1, 1 };
+	enum protobuf_wire wire;
+	struct slice value;
+	uint64_t n = 0;
+	int64_t number;
+
+	if (!answer.len)
+		return 0;
+	if (json) {
+		if (json_find(answer, slice_of(signals[signal].rejected), &value) == JSON_NONE)
+			return 0;
+		return num_parse_u64(value, &n) ? n : 0;
+	}
+	if (!protobuf_find(answer, path, 2, &wire, &value) ||
+	    !protobuf_number(PROTOBUF_INT, wire, value, &number) || number < 0)
+		return 0;
+	return (uint64_t)number;
+}
