@@ -41,6 +41,7 @@ struct trail_try;
  */
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
+	X(TRACE_REQUEST, stage_trace_request, 'R') /* only where requests are traced */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
 	X(MONITOR, stage_monitor, 'R')             /* monitor-uri */ \
 	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
@@ -58,6 +59,7 @@ struct trail_try;
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
 	X(CONNECTING, stage_connecting, 'C') \
 	X(TURN_AROUND, stage_turn_around, 'C')     /* pause before the next try */ \
+	X(TRACE_TRY, stage_trace_try, 'C')         /* same */ \
 	X(TCP_RESPONSE, stage_tcp_response, 'D')   /* tcp-response content */ \
 	X(SEND, stage_send, 'H')                   /* the request, until an answer is there */ \
 	X(RESPONSE, stage_response, 'H')           /* the answer's head */ \
@@ -96,6 +98,7 @@ enum stream_flags {
 	STRM_SERVER_CLOSE = 1 << 13, /* ask the server to close */
 	STRM_CLIENT_CLOSE = 1 << 14, /* close the client's connection after this */
 	STRM_FILTERED = 1 << 15,     /* <filters> is set */
+	STRM_TRACED = 1 << 16,       /* <trail.trace> is set: stream/tracing.h */
 	STRM_FORCED_SERVER = 1 << 17,/* the server was chosen by persistence or a rule */
 	STRM_REUSED_CONN = 1 << 18,
 	STRM_TARPIT = 1 << 19,
@@ -253,6 +256,7 @@ struct stream {
 		uint32_t rules;        /* that applied so far */
 		uint32_t rules_at_end; /* of them, when the end was said */
 		uint8_t stage;         /* enum stream_stage at that time */
+		void *trace;           /* with STRM_TRACED: the tracer's */
 		uint32_t numbers[TRAIL_RULES]; /* marks of the last rules: a ring */
 	} trail;
 	/* slots follow */

@@ -410,7 +410,7 @@ static enum step connected(struct stream *s)
 	if (tables_are_used())
 		stick_connected(s);
 	stream_log_step(s, LOG_STEP_CONNECT);
-	return stream_goto_busy(s, STAGE_TCP_RESPONSE);
+	return stream_goto_busy(s, STAGE_TRACE_TRY);
 }
 
 /* A socket could not even be made: our fault or a full system. */

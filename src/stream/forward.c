@@ -11,6 +11,7 @@
 #include "core/timer.h"
 #include "net/conn.h"
 #include "net/pipe.h"
+#include "stream/tracing.h"
 #include "stream/trail.h"
 #include "account_priv.h"
 #include "engine_priv.h"
@@ -375,6 +376,8 @@ enum step stage_end(struct stream *s)
 {
 	stream_count_end(s);
 	stream_log(s);
+	if (unlikely(s->flags & STRM_TRACED))
+		stream_tracing_end(s);
 	if (unlikely(s->end != END_NONE || s->answer.status >= 500))
 		failure_keep(s);
 	stream_drop_back(s);

@@ -19,6 +19,7 @@
 #include "mux/h1.h"
 #include "mux/pass.h"
 #include "net/conn.h"
+#include "stream/tracing.h"
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "session_priv.h"
@@ -183,6 +184,7 @@ static enum step go_on(struct stream *s)
 	stream_begin_request(s);
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, END_REQUEST_NO_MEMORY);
+	stream_tracing_begin(s);
 	return stream_goto(s, STAGE_MONITOR);
 }
 

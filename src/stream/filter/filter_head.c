@@ -2,6 +2,7 @@
 /* filter_head.c - the stages that only streams with filters have: heads pass the chain */
 #include "base/clock.h"
 #include "stream/service.h"
+#include "stream/tracing.h"
 #include "../account_priv.h"
 #include "../trace_priv.h"
 #include "filter_priv.h"
@@ -119,6 +120,7 @@ bool filters_instead(struct stream *s, unsigned status, bool is_servers)
 		return false;
 	STREAM_TRACE(USER, s, SERVER, "filter %s answers instead of status %u", f->kind->name,
 		     status);
+	stream_tracing_note(s, END_NONE, status);
 	leave_server(s, status, is_servers);
 	stream_set_end(s, END_SERVICE);
 	return service_attach(s, f->conf->proxy, kind, arg);

@@ -2,10 +2,12 @@
 /* note.c - what the engine tells of a stream's way while it is gone */
 #include "base/arena.h"
 #include "proxy/server.h"
+#include "stream/tracing.h"
 #include "stream/trail.h"
 #include "trail_priv.h"
 
 static trail_keep_fn *keeper;
+const struct stream_tracer *trail_tracer;
 
 const char *const stream_stage_names[STAGE_COUNT] = {
 #define X(name, fn, c) #name,
@@ -19,6 +21,7 @@ void trail_note_try(struct stream *s, enum stream_end why)
 	const struct server *srv = stream_server(s);
 	struct slice name = SLICE("<NOSRV>");
 
+	stream_tracing_note(s, why, why == END_NONE ? s->res.status : 0);
 	if (srv)
 		name = arena_copy(&s->arena, slice_of(srv->name));
 	if (!t || slice_is_none(name))
@@ -41,4 +44,19 @@ void failure_keep(struct stream *s)
 {
 	if (keeper)
 		keeper(s);
+}
+
+void stream_set_tracer(const struct stream_tracer *tracer)
+{
+	trail_tracer = tracer;
+}
+
+void stream_tracing_left(struct stream *s, enum stream_end why, unsigned status)
+{
+	trail_tracer->left(s, why, status);
+}
+
+void stream_tracing_end(struct stream *s)
+{
+	trail_tracer->end(s);
 }

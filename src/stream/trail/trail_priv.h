@@ -22,6 +22,10 @@ struct trail_try {
 	int error;
 };
 
+/* Who is told of streams that are traced: stream_set_tracer(). */
+struct stream_tracer;
+extern const struct stream_tracer *trail_tracer;
+
 /* Who keeps streams that are over, see failure_keep(). Once, before any stream. */
 typedef void trail_keep_fn(struct stream *s);
 void trail_set_keeper(trail_keep_fn *fn);

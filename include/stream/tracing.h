@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tracing.h - where a tracer learns of a stream's way: its begin, each try at a server, its end
+ *
+ * Purpose: distributed tracing needs the head of each request that leaves (it says which span is
+ *          the parent) and the times of each try. The engine tells one tracer, of a floor above,
+ *          of the streams of the frontends that it has asked for.
+ * Owns   : what the tracer keeps of a stream lies in that stream's arena.
+ * Threads: the stream's.
+ * Cost   : a stream of another frontend pays one predicted test, at its end; the stages
+ *          TRACE_REQUEST and TRACE_TRY are passed over (settings.c).
+ * Limits : requests only: a stream in mode tcp is not told of, nor is a request that never became a
+ *          stream (a bad head).
+ */
+#ifndef STREAM_TRACING_H
+#define STREAM_TRACING_H
+
+#include "base/bug.h"
+#include "stream/stream.h"
+
+struct stream_tracer {
+	/* The head has come, no rule has run. Calls stream_trace_set(), or the stream is not
+	 * traced.
+	 */
+	void (*begin)(struct stream *s);
+	/* --- of streams that are traced: */
+	/* A server is connected: s->req is sent next, and may be edited. Again at each try. */
+	void (*connected)(struct stream *s);
+	/* A try is given up for another one, or for another answer: because of an end that it does
+	 * not become, or of <status>, of the server's answer or of the page (END_NONE).
+	 */
+	void (*left)(struct stream *s, enum stream_end why, unsigned status);
+	/* It is over, everything of it is still there. */
+	void (*end)(struct stream *s);
+};
+
+/* Once, at start-up. */
+void stream_set_tracer(const struct stream_tracer *tracer);
+/* The streams of <fe> are told of, with <how> for the tracer. In the check phase. */
+void stream_trace_frontend(struct proxy *fe, const void *how);
+const void *stream_trace_of_frontend(const struct proxy *fe);
+
+/* In begin(): the stream is traced, <trace> is the tracer's. */
+static inline void stream_trace_set(struct stream *s, void *trace)
+{
+	s->flags |= STRM_TRACED;
+	s->trail.trace = trace;
+}
+
+/* NULL: it is not traced. */
+static inline void *stream_trace(const struct stream *s)
+{
+	return s->flags & STRM_TRACED ? s->trail.trace : NULL;
+}
+
+/* For the engine. */
+void stream_tracing_begin(struct stream *s);
+void stream_tracing_left(struct stream *s, enum stream_end why, unsigned status);
+void stream_tracing_end(struct stream *s);
+static inline void stream_tracing_note(struct stream *s, enum stream_end why, unsigned status)
+{
+	if (unlikely(s->flags & STRM_TRACED))
+		stream_tracing_left(s, why, status);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tracing.c - the stages in which a tracer is told of a stream */
+#include "stream/tracing.h"
+#include "../engine_priv.h"
+#include "../stream_conf_priv.h"
+#include "trail_priv.h"
+
+void stream_trace_frontend(struct proxy *fe, const void *how)
+{
+	stream_proxy(fe)->traced = how;
+}
+
+const void *stream_trace_of_frontend(const struct proxy *fe)
+{
+	return stream_proxy(fe)->traced;
+}
+
+void stream_tracing_begin(struct stream *s)
+{
+	if (s->flags & STRM_HTTP && stream_proxy(s->fe)->traced)
+		trail_tracer->begin(s);
+}
+
+/* Not idle for the streams of frontends that are traced. */
+enum step stage_trace_request(struct stream *s)
+{
+	stream_tracing_begin(s);
+	return STEP_NEXT;
+}
+
+enum step stage_trace_try(struct stream *s)
+{
+	if (s->flags & STRM_TRACED)
+		trail_tracer->connected(s);
+	return STEP_NEXT;
+}
