@@ -50,7 +50,7 @@
 	X(filter_trace) X(filter_bwlim) X(compression) X(decompression) X(spoe) \
 	X(peers) X(peers_ctl) \
 	X(forward_auth) X(cache) X(cache_beyond) X(cache_compressed) X(cache_ctl) X(fcgi) X(lua) \
-	X(acme) X(mirror) X(call) X(http_client_ctl) X(http_client_fetch) \
+	X(acme) X(mirror) X(call) X(telemetry) X(http_client_ctl) X(http_client_fetch) \
 	/* 13 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) X(config_ctl) \
 	X(trim) X(handoff_ctl) X(master_ctl) X(start) X(old_process) X(worker)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* telemetry_priv.h - what the files of the sections telemetry share */
+#ifndef SRC_EXT_TELEMETRY_H
+#define SRC_EXT_TELEMETRY_H
+
+#include "base/slice.h"
+#include "base/strbuf.h"
+#include "codec/otlp.h"
+#include "codec/trace_context.h"
+#include "stream/tracing.h"
+
+struct telemetry_exporter;
+
+/* Formats of contexts: bits. */
+enum telemetry_format { TELEMETRY_W3C = 1, TELEMETRY_B3 = 2, TELEMETRY_B3_MULTI = 4 };
+
+/* The part of a trace's id that is compared with a threshold: OpenTelemetry's consistent sampling.
+ */
+#define TELEMETRY_RANDOM_BITS 56
+#define TELEMETRY_NEVER ((uint64_t)1 << TELEMETRY_RANDOM_BITS)
+
+/* A pair of texts of the configuration. */
+struct telemetry_pair {
+	struct telemetry_pair *next;
+	struct slice key, value;
+};
+
+/* A section. Immutable once its generation starts. */
+struct telemetry {
+	struct telemetry *next;
+	const char *name;
+	struct config *config;
+	const char *file;
+	int line;
+	const char *url;             /* without a slash at its end; NULL: none */
+	bool json;
+	bool ignores_parent, ignores_errors;
+	unsigned accept, propagate;  /* enum telemetry_format */
+	uint64_t threshold;          /* random parts from here on are sampled */
+	int64_t interval_ms, timeout_ms;
+	uint64_t queue;              /* bytes */
+	struct telemetry_pair *headers, *resource;
+	struct telemetry_exporter *exporter; /* counted; from the start on */
+};
+
+/* X(name, column of `show telemetry`, help) */
+#define TELEMETRY_COUNTS(X) \
+	X(RECORDED, "recorded") X(EXPORTED, "exported") X(REJECTED, "rejected") \
+	X(REFUSED, "refused") X(GIVEN_UP, "given_up") X(DROPPED, "dropped") \
+	X(REQUESTS, "requests") X(FAILURES, "failures")
+#define X(name, column) TELEMETRY_##name,
+enum telemetry_count { TELEMETRY_COUNTS(X) TELEMETRY_COUNT };
+#undef X
+
+/* --- telemetry.c: the attributes of the resource, appended to <out>. Returns the program's
+ * version, which lives until the next call. Thread 0, while the process works.
+ */
+struct slice telemetry_put_resource(const struct telemetry *t, bool json, struct strbuf *out);
+
+/* --- telemetry_trace.c: a stream that is traced */
+
+/* Who decided whether it is sampled. */
+enum telemetry_decider { BY_RATIO, BY_PARENT, BY_RULE };
+
+/* A try that is over. */
+struct telemetry_try {
+	struct telemetry_try *next;
+	uint64_t span;
+	uint64_t begin_ns, connected_ns, answer_ns, end_ns; /* monotonic; 0: not reached */
+	struct slice server;
+	struct addr to;
+	const char *host;            /* as configured, borrowed of the generation; or NULL */
+	uint8_t why;                 /* enum stream_end; END_NONE: by <status> */
+	uint16_t status;
+	int error;                   /* errno of the connection; 0: none */
+	bool is_reused;
+};
+
+struct telemetry_trace {
+	const struct telemetry *conf;
+	struct trace_context ours;   /* the span is the server span's */
+	uint64_t parent;             /* the sender's; 0: the trace begins here */
+	uint64_t try_span;           /* of the try under way, or of the next one */
+	uint8_t decider;             /* enum telemetry_decider */
+	bool has_state;              /* tracestate is good and goes on */
+	unsigned tries;              /* that are over */
+	uint64_t left_ns;            /* the end of the last of them */
+	struct telemetry_try *first, **last;
+	/* the texts of the fields of the request that has the span of a try; NULL: not added yet */
+	char *parent_text, *b3_text, *b3_span_text;
+};
+
+extern const struct stream_tracer telemetry_tracer;
+/* Frees what the calling thread keeps. */
+void telemetry_trace_thread_fini(void);
+/* Decides anew, for a rule. */
+void telemetry_decide(struct telemetry_trace *t, uint64_t threshold);
+/* A part of 100 as a threshold. */
+uint64_t telemetry_threshold(double percent);
+/* Is a try at a server under way? As long as the stream has not ended, or has ended in <stage>. */
+bool telemetry_is_trying(const struct stream *s, uint8_t stage);
+/* The try under way, as if it were over now. */
+void telemetry_describe_try(struct stream *s, const struct telemetry_trace *t,
+			    struct telemetry_try *out);
+
+/* --- telemetry_span.c: spans of a stream that is over, into <out>. Returns how many. */
+unsigned telemetry_put_spans(struct stream *s, struct telemetry_trace *t, struct strbuf *out);
+
+/* --- telemetry_export.c */
+/* The exporter of this name, made if there is none; takes a reference. Thread 0. NULL: no memory.
+ */
+struct telemetry_exporter *telemetry_exporter_take(const char *name);
+/* Any thread. */
+void telemetry_exporter_drop(struct telemetry_exporter **x);
+/* It exports by this section of a live generation, from now on. Thread 0. */
+void telemetry_exporter_use(struct telemetry_exporter *x, const struct telemetry *t);
+/* A generation goes live: exporters that it has not are to end. Thread 0. */
+void telemetry_exporters_retire(const struct config *cfg);
+/* Has <count> elements, encoded as one text, be exported. On a worker's thread. */
+void telemetry_record(const struct telemetry *t, enum otlp_signal signal, struct slice text,
+		      unsigned count);
+uint64_t telemetry_figure(const struct telemetry_exporter *x, enum otlp_signal signal,
+			  enum telemetry_count which);
+/* Bytes that wait, and the status of the last answer. */
+uint64_t telemetry_waiting(const struct telemetry_exporter *x);
+unsigned telemetry_last_status(const struct telemetry_exporter *x);
+/* In each thread, behind its loop; and when all are over. */
+void telemetry_export_stop(void);
+void telemetry_export_fini(void);
+
+#endif

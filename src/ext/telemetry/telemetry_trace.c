@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* telemetry_trace.c - a stream that is traced: the context of its request, its tries
+ *
+ * The context is read before any rule runs. A request that leaves has that of its try instead, and
+ * nothing of what was received but a good tracestate: fields that are malformed end here. The texts
+ * are added once; another try writes its span into them.
+ */
+#include <string.h>
+#include "base/clock.h"
+#include "base/num.h"
+#include "proxy/server.h"
+#include "telemetry_priv.h"
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+/* X(symbol, name) */
+#define CONTEXT_FIELDS(X) \
+	X(TRACEPARENT, "traceparent") X(TRACESTATE, "tracestate") X(B3, "b3") \
+	X(TRACE_ID, "x-b3-traceid") X(SPAN_ID, "x-b3-spanid") X(SAMPLED, "x-b3-sampled") \
+	X(FLAGS, "x-b3-flags") X(PARENT_ID, "x-b3-parentspanid")
+
+enum context_field {
+#define X(symbol, name) CONTEXT_##symbol,
+	CONTEXT_FIELDS(X)
+#undef X
+	CONTEXT_COUNT
+};
+
+static const struct slice context_names[CONTEXT_COUNT] = {
+#define X(symbol, name) [CONTEXT_##symbol] = { name, sizeof(name) - 1 },
+	CONTEXT_FIELDS(X)
+#undef X
+};
+
+/* Which of them is it? CONTEXT_COUNT: none; told by its length, mostly. */
+static inline enum context_field field_of(const struct h1_field *f)
+{
+	const unsigned lengths = 1 << 2 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 17;
+
+	if (f->id || f->name.len > 17 || !(lengths >> f->name.len & 1) || !f->name.ptr)
+		return CONTEXT_COUNT;
+	for (unsigned i = 0; i < CONTEXT_COUNT; i++)
+		if (slice_eq(f->name, context_names[i]))
+			return (enum context_field)i;
+	return CONTEXT_COUNT;
+}
+
+/* What was received. A field that is there twice is malformed, but for tracestate. */
+struct received {
+	struct slice values[CONTEXT_COUNT];
+	unsigned seen;        /* bits */
+	unsigned twice;
+	size_t state_len;
+	unsigned state_members;
+	bool is_bad_state;
+};
+
+static void note_field(struct received *r, enum context_field which, struct slice value)
+{
+	if (r->seen >> which & 1)
+		r->twice |= 1u << which;
+	r->seen |= 1u << which;
+	r->values[which] = value;
+	if (which != CONTEXT_TRACESTATE)
+		return;
+	r->state_len += value.len + 1;
+	r->is_bad_state |= r->state_len > TRACESTATE_MAX + 1 ||
+			   !tracestate_is_good(value, &r->state_members);
+}
+
+/* Returns whether there was any. */
+static bool look_for_fields(const struct http_msg *m, struct received *r)
+{
+	r->seen = 0;
+	for (unsigned i = 0; i < m->fields.count; i++) {
+		const struct h1_field *f = &m->fields.list[i];
+		enum context_field which = field_of(f);
+
+		if (which == CONTEXT_COUNT)
+			continue;
+		if (!r->seen)
+			memset(r, 0, sizeof(*r));
+		note_field(r, which, f->value);
+	}
+	return r->seen;
+}
+
+static struct slice value_of(const struct received *r, enum context_field which)
+{
+	return r->seen >> which & 1 ? r->values[which] : slice_none();
+}
+
+#define BIT(which) (1u << CONTEXT_##which)
+
+static bool read_b3_fields(const struct received *r, struct trace_context *out)
+{
+	const unsigned all = BIT(TRACE_ID) | BIT(SPAN_ID) | BIT(SAMPLED) | BIT(FLAGS);
+	struct b3_fields f = {
+		value_of(r, CONTEXT_TRACE_ID), value_of(r, CONTEXT_SPAN_ID),
+		value_of(r, CONTEXT_SAMPLED), value_of(r, CONTEXT_FLAGS),
+	};
+
+	return r->seen & all && !(r->twice & all) && b3_fields_read(&f, out);
+}
+
+/* The first format that has a good context counts. */
+static bool read_context(const struct received *r, struct telemetry_trace *t,
+			 struct trace_context *out)
+{
+	unsigned accept = t->conf->accept;
+
+	if (accept & TELEMETRY_W3C && r->seen & BIT(TRACEPARENT) &&
+	    !(r->twice & BIT(TRACEPARENT)) &&
+	    traceparent_read(r->values[CONTEXT_TRACEPARENT], out)) {
+		t->has_state = r->seen & BIT(TRACESTATE) && !r->is_bad_state;
+		return true;
+	}
+	if (!(accept & TELEMETRY_B3))
+		return false;
+	if (r->seen & BIT(B3) && !(r->twice & BIT(B3)) && b3_read(r->values[CONTEXT_B3], out))
+		return true;
+	return read_b3_fields(r, out);
+}
+
+/* --- decisions -------------------------------------------------------------------------------- */
+
+uint64_t telemetry_threshold(double percent)
+{
+	double part = percent / 100 * (double)TELEMETRY_NEVER;
+
+	if (percent <= 0)
+		return TELEMETRY_NEVER;
+	return part < (double)TELEMETRY_NEVER ? TELEMETRY_NEVER - (uint64_t)part : 0;
+}
+
+static inline void decide(struct telemetry_trace *t, uint64_t threshold)
+{
+	uint64_t random = t->ours.id[1] & (TELEMETRY_NEVER - 1);
+
+	t->ours.decision = random >= threshold ? TRACE_SAMPLED : TRACE_DROPPED;
+}
+
+void telemetry_decide(struct telemetry_trace *t, uint64_t threshold)
+{
+	decide(t, threshold);
+	t->decider = BY_RULE;
+}
+
+/* An id is never zero. */
+static inline uint64_t new_id(void)
+{
+	uint64_t id = num_random();
+
+	return id ? id : 1;
+}
+
+static void trace_begin(struct stream *s)
+{
+	const struct telemetry *conf = stream_trace_of_frontend(s->fe);
+	struct telemetry_trace *t = arena_alloc(&s->arena, sizeof(*t));
+	struct trace_context from = { .decision = TRACE_UNDECIDED };
+	struct received r;
+
+	if (!t)
+		return;
+	*t = (struct telemetry_trace){ .conf = conf };
+	t->last = &t->first;
+	if (!conf->ignores_parent && unlikely(look_for_fields(&s->req, &r)) &&
+	    read_context(&r, t, &from)) {
+		t->parent = from.span;
+		t->ours = from;
+	}
+	if (!t->parent) {
+		t->ours.id[0] = new_id();
+		t->ours.id[1] = new_id();
+	}
+	t->ours.span = new_id();
+	t->try_span = new_id();
+	if (from.decision)
+		t->decider = BY_PARENT;
+	else
+		decide(t, conf->threshold);
+	stream_trace_set(s, t);
+}
+
+/* --- a request that leaves -------------------------------------------------------------------- */
+
+static void drop_received(struct http_msg *m, bool keeps_state)
+{
+	for (unsigned i = 0; i < m->fields.count; i++) {
+		struct h1_field *f = &m->fields.list[i];
+		enum context_field which = field_of(f);
+
+		if (which != CONTEXT_COUNT && !(keeps_state && which == CONTEXT_TRACESTATE))
+			http_msg_drop_field(m, f);
+	}
+}
+
+/* A field of the context with room for <len> bytes, which the caller writes. NULL: no memory. */
+static char *add_field(struct http_msg *m, enum context_field which, size_t len)
+{
+	char *text = arena_alloc(m->arena, len);
+
+	if (text && http_msg_put_field(m, 0, context_names[which], slice_make(text, len)))
+		return text;
+	return NULL;
+}
+
+static void add_b3_fields(struct http_msg *m, struct telemetry_trace *t,
+			  const struct trace_context *c)
+{
+	char *id = add_field(m, CONTEXT_TRACE_ID, TRACE_ID_HEX), *parent;
+
+	if (id)
+		trace_id_write(id, c->id);
+	t->b3_span_text = add_field(m, CONTEXT_SPAN_ID, SPAN_ID_HEX);
+	if (t->b3_span_text)
+		span_id_write(t->b3_span_text, c->span);
+	parent = add_field(m, CONTEXT_PARENT_ID, SPAN_ID_HEX);
+	if (parent)
+		span_id_write(parent, t->ours.span);
+	http_msg_put_field(m, 0, context_names[CONTEXT_SAMPLED],
+			   c->decision == TRACE_SAMPLED ? SLICE("1") : SLICE("0"));
+}
+
+static void add_fields(struct http_msg *m, struct telemetry_trace *t,
+		       const struct trace_context *c)
+{
+	unsigned propagate = t->conf->propagate;
+
+	drop_received(m, t->has_state && propagate & TELEMETRY_W3C);
+	if (propagate & TELEMETRY_W3C) {
+		t->parent_text = add_field(m, CONTEXT_TRACEPARENT, TRACEPARENT_LEN);
+		if (t->parent_text)
+			traceparent_write(t->parent_text, c);
+	}
+	if (propagate & TELEMETRY_B3) {
+		t->b3_text = add_field(m, CONTEXT_B3, B3_LEN);
+		if (t->b3_text)
+			b3_write(t->b3_text, c);
+	}
+	if (propagate & TELEMETRY_B3_MULTI)
+		add_b3_fields(m, t, c);
+}
+
+static void trace_connected(struct stream *s)
+{
+	struct telemetry_trace *t = stream_trace(s);
+	struct trace_context c = t->ours;
+
+	c.span = t->try_span;
+	if (!t->parent_text && !t->b3_text && !t->b3_span_text) {
+		add_fields(&s->req, t, &c);
+		return;
+	}
+	if (t->parent_text)
+		traceparent_write(t->parent_text, &c);
+	if (t->b3_text)
+		b3_write(t->b3_text, &c);
+	if (t->b3_span_text)
+		span_id_write(t->b3_span_text, c.span);
+}
+
+/* --- tries ------------------------------------------------------------------------------------ */
+
+bool telemetry_is_trying(const struct stream *s, uint8_t stage)
+{
+	return s->server && !s->service && stage >= STAGE_CONNECT && stage != STAGE_TURN_AROUND &&
+	       s->end != END_SERVER_REDIRECT && s->end != END_SERVER_REDIRECT_NO_MEMORY;
+}
+
+void telemetry_describe_try(struct stream *s, const struct telemetry_trace *t,
+			    struct telemetry_try *out)
+{
+	struct server_addr to = { .len = 0 };
+	bool is_known = server_target(s, &to);
+
+	*out = (struct telemetry_try){
+		.span = t->try_span, .server = slice_of(s->server->name),
+		.host = s->server->at.hostname,
+		.begin_ns = s->t.queued > t->left_ns ? s->t.queued : t->left_ns,
+		.end_ns = clock_now_ns(), .is_reused = s->flags & STRM_REUSED_CONN,
+		.error = s->answer.connection > 1 ? s->answer.connection - 1 : 0,
+	};
+	if (is_known)
+		out->to = addr_from_sockaddr(&to.sa, to.len);
+	/* dates of earlier tries are not this one's */
+	if (s->t.connected >= out->begin_ns)
+		out->connected_ns = s->t.connected;
+	if (out->connected_ns && s->t.data >= out->connected_ns)
+		out->answer_ns = s->t.data;
+}
+
+static void trace_left(struct stream *s, enum stream_end why, unsigned status)
+{
+	struct telemetry_trace *t = stream_trace(s);
+	struct telemetry_try *over;
+
+	if (!telemetry_is_trying(s, s->stage))
+		return;
+	over = arena_alloc(&s->arena, sizeof(*over));
+	if (!over)
+		return;
+	telemetry_describe_try(s, t, over);
+	over->server = arena_copy(&s->arena, over->server);
+	over->why = (uint8_t)why;
+	over->status = (uint16_t)status;
+	if (why != END_CONNECT_FAILED)
+		over->error = 0;
+	*t->last = over;
+	t->last = &over->next;
+	t->tries++;
+	t->left_ns = over->end_ns;
+	t->try_span = new_id();
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* A failure that is worth looking at: not what a client is told that it did wrong. */
+static bool has_failed(const struct stream *s)
+{
+	enum stream_cause cause = stream_cause(s);
+
+	if (s->answer.status >= 500)
+		return true;
+	return cause != CAUSE_NONE && cause != CAUSE_LOCAL && s->answer.status < 400;
+}
+
+static __thread struct strbuf text; /* of one trace */
+
+void telemetry_trace_thread_fini(void)
+{
+	if (text.ptr)
+		strbuf_fini(&text);
+}
+
+static void trace_end(struct stream *s)
+{
+	struct telemetry_trace *t = stream_trace(s);
+	unsigned count;
+
+	if (likely(t->ours.decision != TRACE_SAMPLED) &&
+	    (t->conf->ignores_errors || likely(!has_failed(s))))
+		return;
+	if (!text.ptr)
+		strbuf_init(&text);
+	strbuf_reset(&text);
+	count = telemetry_put_spans(s, t, &text);
+	telemetry_record(t->conf, OTLP_TRACES, text.overflow ? slice_none() : strbuf_slice(&text),
+			 count);
+}
+
+const struct stream_tracer telemetry_tracer = {
+	.begin = trace_begin, .connected = trace_connected, .left = trace_left, .end = trace_end,
+};

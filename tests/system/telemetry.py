@@ -1,0 +1,427 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sections `telemetry`: spans of requests and of their tries beside the log and what servers saw, contexts in and out, sampling, a
+collector that fails, reloads. An extension. --count N: requests with retries and redispatches."""
+import re
+import subprocess
+import tempfile
+import os
+
+import lib
+import lib_otlp
+
+CONF = """
+%(global)s
+telemetry otel
+	otlp http://127.0.0.1:%(collector)d
+	interval 50ms
+	%(section)s
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	timeout queue 10s
+	retries 3
+	option redispatch 1
+	retry-on conn-failure empty-response 503
+	log 127.0.0.1:%(log)d local0
+	log-format "%%[trace.id] %%[trace.span_id] %%ST %%b %%s %%TR %%Tw %%Tc %%Tr %%Ta %%tsc %%rc %%[trace.sampled] %%[stream_end] %%[trace.parent_id] %%HU"
+frontend fe
+	bind 127.0.0.1:%(port)d
+	use-telemetry otel
+	%(rules)s
+	http-request return status 200 if { path /own }
+	http-request deny if { path /denied }
+	use_backend none if { path_beg /none }
+	default_backend be
+backend be
+	server s1 127.0.0.1:%(app)d
+	server s2 127.0.0.1:%(app)d
+	%(third)s
+backend none
+	retry-delay 1ms
+	server dead 127.0.0.1:%(dead)d
+"""
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+PARENT = "00-%s-%s-01" % (TRACE, SPAN)
+CONTEXT = ("traceparent", "tracestate", "b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags", "x-b3-parentspanid")
+
+
+class Scene:
+    def __init__(self, args, section="", rules="", head="", third=""):
+        self.collector, self.syslog, self.seen = lib_otlp.Collector(), lib.Syslog(), []
+        self.app = lib.Server(self.serve)
+        self.port, self.dead = lib.ports(2)
+        self.values = {"global": head, "third": third % {"dead": self.dead}, "port": self.port, "app": self.app.port, "dead": self.dead, "section": section,
+                       "rules": rules, "collector": self.collector.port, "log": self.syslog.port}
+        self.proxy = lib.Proxy(args.program, CONF % self.values)
+
+    def serve(self, sock):
+        """/503-N: the first N tries of it fail; /close-N: are closed."""
+        r, tries = lib.Reader(sock), {}
+        while True:
+            head = r.head()
+            if not head:
+                return
+            r.body(head[1])
+            self.seen.append((head[0], head[1]))
+            path = head[0].split()[1]
+            kind = re.match(r"/(503|close)-(\d+)-", path)
+            done = len([1 for line, _ in self.seen if line == head[0]])
+            if kind and done <= int(kind.group(2)):
+                if kind.group(1) == "close":
+                    return
+                sock.sendall(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
+                continue
+            sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+
+    def ask(self, path="/", fields=(), sock=None):
+        text = "GET %s HTTP/1.1\r\nHost: www.example.com:8080\r\n%s\r\n" % (path, "".join("%s: %s\r\n" % f for f in fields))
+        with lib.connect(self.port) as s:
+            s.sendall(text.encode("latin-1"))
+            got = lib.Reader(s).response()
+            return got and got[0]
+
+    def sent(self, path):
+        """The fields of contexts that servers were sent for it, a dict for each try."""
+        return [{n: v for n, v in fields if n in CONTEXT} for line, fields in self.seen if line.split()[1] == path]
+
+    def figures(self):
+        lines = [l.split() for l in self.proxy.ctl("show telemetry").strip().split("\n")]
+        return {k: v if k in ("section", "signal") else int(v) for k, v in zip(lines[0][1:], lines[1])}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.collector.close()
+        self.proxy.__exit__(*exc)
+        self.app.close()
+        self.syslog.close()
+
+
+def shapes(tap, args):
+    for encoding in ("protobuf", "json"):
+        with Scene(args, "encoding %s\n\theader x-key secret\n\tresource service.name shop\n\tresource deployment.environment.name test"
+                   % encoding) as sc:
+            sc.ask("/p%C3%A9th/;x?q=1&r='2'", [("traceparent", PARENT), ("tracestate", "a=b,c=d"), ("User-Agent", "t\xe9st")])
+            sc.ask("/own")
+            traces = sc.collector.wait(3)
+            line, fields, _ = sc.collector.requests[0]
+            tap.eq((line, fields["content-type"], fields.get("x-key")),
+                   ("POST /v1/traces HTTP/1.1", "application/json" if encoding == "json" else "application/x-protobuf", "secret"),
+                   encoding + ": the export")
+            tap.eq(sc.collector.wrong, [], encoding + ": can be read")
+            r = sc.collector.resources[0]
+            tap.eq((r["service.name"], r["deployment.environment.name"], r["process.pid"]), ("shop", "test", sc.proxy.process.pid),
+                   encoding + ": the resource")
+            tap.ok(r["service.version"] and len(r["service.instance.id"]) == 36, encoding + ": version and instance")
+            server, clients = traces.get(TRACE, (None, []))
+            tap.eq((server["parentSpanId"], server["name"], server["kind"], server["traceState"], server["flags"], server.get("status")),
+                   (SPAN, "GET", 2, "a=b,c=d", 1, None), encoding + ": the span of the request")
+            a = server["attributes"]
+            want = {"http.request.method": "GET", "url.path": "/p%C3%A9th/;x", "url.query": "q=1&r='2'", "url.scheme": "http",
+                    "server.address": "www.example.com", "server.port": 8080, "client.address": "127.0.0.1",
+                    "network.peer.address": "127.0.0.1", "network.protocol.version": "1.1", "http.response.status_code": 200,
+                    "user_agent.original": "t\xe9st", "haproxy.frontend.name": "fe", "haproxy.backend.name": "be",
+                    "haproxy.termination_state": "----", "haproxy.end": "NONE", "haproxy.retries": 0, "haproxy.sampled_by": "parent"}
+            tap.eq({k: a.get(k) for k in want}, want, encoding + ": its attributes")
+            tap.eq([(c["parentSpanId"], c["kind"], c["name"]) for c in clients], [(server["spanId"], 3, "GET")],
+                   encoding + ": one try below it")
+            a = clients[0]["attributes"]
+            want = {"http.request.method": "GET", "server.address": "127.0.0.1", "server.port": sc.app.port,
+                    "http.response.status_code": 200, "haproxy.try": 1,
+                    "haproxy.connection.reused": False, "http.request.resend_count": None,
+                    "url.full": "http://127.0.0.1:%d/p%%C3%%A9th/;x?q=1&r='2'" % sc.app.port}
+            tap.eq({k: a.get(k) for k in want}, want, encoding + ": its attributes")
+            tap.eq(sc.sent("/p%C3%A9th/;x?q=1&r='2'"),
+                   [{"traceparent": "00-%s-%s-01" % (TRACE, clients[0]["spanId"]), "tracestate": "a=b,c=d"}],
+                   encoding + ": its span is the server's parent")
+            own = [t for k, t in traces.items() if k != TRACE]
+            tap.eq([(s["attributes"]["haproxy.end"], c, s.get("parentSpanId")) for s, c in own], [("RULE_ANSWER", [], None)],
+                   encoding + ": an answer of the program has no try")
+            if encoding == "protobuf":
+                n = lib_otlp.check_with_package(sc.collector.raw)
+                if n is None:
+                    tap.skip("the definitions of OpenTelemetry agree", "opentelemetry-proto is not installed")
+                else:
+                    tap.eq(n, 3, "the definitions of OpenTelemetry agree")
+
+
+# name, fields, (trace, span) of the parent or None, sampled or None: as without
+GOOD = [
+    ("traceparent", [("traceparent", PARENT)], (TRACE, SPAN), True),
+    ("traceparent, not sampled", [("traceparent", PARENT[:-1] + "0")], (TRACE, SPAN), False),
+    ("a later version", [("traceparent", "cc-" + PARENT[3:] + "-what")], (TRACE, SPAN), True),
+    ("b3", [("b3", "%s-%s-1-%s" % (TRACE, SPAN, SPAN))], (TRACE, SPAN), True),
+    ("b3, 64 bits", [("b3", "%s-%s-0" % (TRACE[16:], SPAN))], ("0" * 16 + TRACE[16:], SPAN), False),
+    ("b3, undecided", [("b3", "%s-%s" % (TRACE, SPAN))], (TRACE, SPAN), None),
+    ("b3, a decision only", [("b3", "0")], None, False),
+    ("b3, several fields", [("X-B3-TraceId", TRACE), ("X-B3-SpanId", SPAN), ("X-B3-Sampled", "1"), ("X-B3-ParentSpanId", SPAN)],
+     (TRACE, SPAN), True),
+    ("b3, debug", [("X-B3-TraceId", TRACE), ("X-B3-SpanId", SPAN), ("X-B3-Flags", "1")], (TRACE, SPAN), True),
+    ("traceparent before b3", [("b3", "%s-%s-1" % ("1" * 32, SPAN)), ("traceparent", PARENT)], (TRACE, SPAN), True),
+    ("b3 where traceparent is bad", [("traceparent", "00-x"), ("b3", "%s-%s-1" % (TRACE, SPAN))], (TRACE, SPAN), True),
+]
+BAD = [[("traceparent", v)] for v in ("", "00", PARENT + "-", PARENT.upper(), "ff" + PARENT[2:], "00-%s-%s-01" % ("0" * 32, SPAN),
+                                      "00-%s-%s-01" % (TRACE, "0" * 16), PARENT[:-1], PARENT.replace("-", "_"), "x" * 6000,
+                                      PARENT + "\xff", " \t" + PARENT[1:])] + \
+      [[("traceparent", PARENT), ("traceparent", PARENT)], [("tracestate", "a=b")]] + \
+      [[("b3", v)] for v in ("", "x", "2", TRACE, "%s-%s-9" % (TRACE, SPAN), "%s-%s-1-" % (TRACE, SPAN), "-" * 60, "\xff" * 50)] + \
+      [[("x-b3-traceid", TRACE)], [("x-b3-spanid", SPAN)], [("x-b3-sampled", "2")], [("x-b3-flags", "3"), ("x-b3-sampled", "1")],
+       [("x-b3-traceid", TRACE + "0"), ("x-b3-spanid", SPAN)], [("x-b3-traceid", TRACE)] * 2 + [("x-b3-spanid", SPAN)],
+       [("x-b3-parentspanid", "<script>")]]
+STATES = [("a=b, c=d", "a=b, c=d"), ("A=b", None), ("a=b=c", None), ("a", None), ("x" * 600 + "=1", None), ("a=\x7f", None),
+          (",".join("k%d=1" % i for i in range(32)), ",".join("k%d=1" % i for i in range(32))),
+          (",".join("k%d=1" % i for i in range(33)), None)]
+
+
+def contexts(tap, args):
+    with Scene(args, "propagate w3c b3 b3multi\n\tsample 0\n\terrors ignore") as sc:
+        for i, (name, fields, parent, sampled) in enumerate(GOOD):
+            path = "/good-%d" % i
+            sc.ask(path, fields)
+            sent = sc.sent(path)[0]
+            decision = "1" if sampled else "0"
+            _, trace, span, flags = sent["traceparent"].split("-")
+            tap.eq((flags, sent["b3"]), ("0" + decision, "%s-%s-%s" % (trace, span, decision)), name + ": the decision goes on, in all forms")
+            tap.eq((sent["x-b3-traceid"], sent["x-b3-spanid"], sent["x-b3-sampled"]), (trace, span, decision), name + ": in several fields too")
+            tap.eq(trace == (parent or ("",))[0], parent is not None, name + ": the trace goes on")
+            if sampled:
+                server, clients = sc.collector.wait(2)[trace]
+                tap.eq((server.get("parentSpanId"), clients[0]["spanId"], sent["x-b3-parentspanid"]),
+                       (parent and parent[1], span, server["spanId"]), name + ": the tree")
+                sc.collector.forget()
+    with Scene(args, "errors ignore") as sc:
+        echoed, traced = [], 0
+        for i, fields in enumerate(BAD):
+            path = "/bad-%d" % i
+            sc.ask(path, fields)
+            for sent in sc.sent(path):
+                traced += 1
+                if set(sent) != {"traceparent"} or TRACE in sent["traceparent"] or not re.fullmatch(
+                        "00-[0-9a-f]{32}-[0-9a-f]{16}-01", sent["traceparent"]):
+                    echoed.append((fields, sent))
+        tap.eq(echoed, [], "%d malformed contexts are ignored, and go no further" % len(BAD))
+        tap.ok(traced >= len(BAD) - 2, "their requests do")
+        traces = sc.collector.wait(2 * traced)
+        tap.eq([s for s, _ in traces.values() if s.get("parentSpanId")], [], "and begin traces of their own")
+        for i, (state, want) in enumerate(STATES):
+            path = "/state-%d" % i
+            sc.ask(path, [("traceparent", PARENT), ("tracestate", state)])
+            tap.eq([s.get("tracestate") for s in sc.sent(path)], [want], "tracestate %.30s" % state)
+    with Scene(args, "parent ignore\n\tpropagate none") as sc:
+        sc.ask("/x", [("traceparent", PARENT), ("tracestate", "a=b"), ("b3", "1")])
+        tap.eq(sc.sent("/x"), [{}], "parent ignore, propagate none: nothing goes on")
+        tap.ok(TRACE not in sc.collector.wait(2), "the trace is another one")
+
+
+def log_line(text):
+    m = re.search(r": (\w{32}) (\w{16}) (\d+) (\S+) (\S+) (-?\d+) (-?\d+) (-?\d+) (-?\d+) (\d+) (\S{4}) (\+?\d+) (\d) (\w+) (\w+|-) (\S+)$", text)
+    keys = "trace span status backend server TR Tw Tc Tr Ta ts rc sampled end parent path".split()
+    return dict(zip(keys, m.groups())) if m else None
+
+
+def compare_trace(line, server, clients, sent):
+    """What a trace says otherwise than the line of the log, or than what servers were sent."""
+    wrong, a = [], server["attributes"]
+    pairs = [("http.response.status_code", int(line["status"])), ("haproxy.backend.name", line["backend"] if line["backend"] != "fe" else None),
+             ("haproxy.termination_state", line["ts"]), ("haproxy.end", line["end"]),
+             ("haproxy.retries", int(line["rc"].lstrip("+"))), ("url.path", line["path"])]
+    pairs += [("haproxy.time.%s_ms" % n, int(line[k])) for n, k in
+              (("request", "TR"), ("queue", "Tw"), ("connect", "Tc"), ("response", "Tr"), ("active", "Ta")) if int(line[k]) >= 0]
+    wrong += ["%s: %r, not %r" % (k, a.get(k), v) for k, v in pairs if a.get(k) != v]
+    if (server["spanId"], server.get("parentSpanId", "-")) != (line["span"], line["parent"]):
+        wrong.append("another span")
+    if bool(a.get("haproxy.redispatched")) != line["rc"].startswith("+"):
+        wrong.append("redispatched")
+    tries = 0 if line["path"] in ("/own", "/denied") else int(line["rc"].lstrip("+")) + 1
+    if len(clients) != tries:
+        wrong.append("%d tries, not %d" % (len(clients), tries))
+    if clients and clients[-1]["attributes"]["haproxy.server.name"] != line["server"]:
+        wrong.append("the last server is another")
+    at = server["startTimeUnixNano"]
+    for i, c in enumerate(clients):
+        b = c["attributes"]
+        if c["parentSpanId"] != server["spanId"] or b["haproxy.try"] != i + 1 or b.get("http.request.resend_count", 0) != i:
+            wrong.append("try %d is at a wrong place" % i)
+        if not at <= c["startTimeUnixNano"] <= c["endTimeUnixNano"] <= server["endTimeUnixNano"]:
+            wrong.append("try %d is at another time" % i)
+        at = c["endTimeUnixNano"]
+        if b["haproxy.server.name"] == "dead" and (b.get("error.type") != "CONNECT_FAILED" or c["status"]["code"] != 2 or
+                                                   "haproxy.connection.error" not in b):
+            wrong.append("try %d: no error" % i)
+    reached = [c["spanId"] for c in clients if c["attributes"]["haproxy.server.name"] != "dead"]
+    if sorted(reached) != sorted(s["traceparent"].split("-")[2] for s in sent):
+        wrong.append("servers saw other spans")
+    return wrong
+
+
+def trees(tap, args, count):
+    paths = ["/ok-%d", "/503-1-%d", "/close-1-%d", "/503-9-%d", "/none-%d", "/own", "/denied", "/close-9-%d", "/503-2-%d"]
+    with Scene(args, "queue 64m", head="\tnbthread 2", third="server dead 127.0.0.1:%(dead)d") as sc:
+        for i in range(count):
+            p = paths[i % len(paths)]
+            sc.ask(p % i if "%" in p else p, [("b3", "%032x-%s" % (i + 1, SPAN))] if i % 2 else ())
+        lines = sc.syslog.wait(lambda all: len(all) >= count and all)
+        lines = [log_line(l) for l in lines]
+        tap.ok(all(lines), "the log can be read")
+        lib.until(lambda: sc.figures()["recorded"] == len(sc.collector.spans) or sc.collector.wrong)
+        traces, wrong = sc.collector.traces(), []
+        by_path = {}
+        for line, fields in sc.seen:
+            by_path.setdefault(line.split()[1], []).append({n: v for n, v in fields if n in CONTEXT})
+        for l in lines:
+            server, clients = traces.get(l["trace"], (None, []))
+            w = compare_trace(l, server, clients, by_path.get(l["path"], [])) if server else ["no trace"]
+            if w:
+                wrong.append((l, w))
+        tap.eq(sc.collector.wrong, [], "all exports can be read")
+        tap.eq((len(traces), len(wrong), wrong[:2]), (count, 0, []), "%d trees say what the log says" % count)
+        many = [c for _, c in traces.values() if len(c) > 2]
+        tap.ok(many and any(l["rc"].startswith("+") for l in lines), "with several tries, and other servers")
+        f = sc.figures()
+        tap.eq((f["recorded"], f["exported"], f["dropped"], f["failures"]), (len(sc.collector.spans),) * 2 + (0, 0), "the counters agree")
+
+
+def sampling(tap, args):
+    def is_sampled(trace, percent):
+        return int(trace[18:], 16) >= (1 << 56) - int(percent / 100 * (1 << 56))
+    with Scene(args, "sample 20%", "http-request set-trace-sampling 100% if { path /all }\n"
+               "\thttp-request set-trace-sampling 0 if { path /nothing }\n"
+               "\thttp-request set-trace-sampling req.hdr(x-part) if { path /part }") as sc:
+        for i in range(200):
+            sc.ask("/x-%d" % i)
+        sent = [s["traceparent"].split("-") for line, f in sc.seen for s in [dict(f)]]
+        tap.eq([s for s in sent if (s[3] == "01") != is_sampled(s[1], 20)], [], "a part of 200, by the trace's id, and servers are told")
+        for path, fields in (("/all", ()), ("/nothing", [("traceparent", PARENT)]), ("/part", [("x-part", "100")]),
+                             ("/part", [("x-part", "0"), ("traceparent", PARENT)]), ("/part", [("traceparent", PARENT)])):
+            sc.seen.clear()
+            sc.ask(path, fields)
+            want = "01" if path == "/all" or ("x-part", "100") in fields or (path == "/part" and len(fields) == 1) else "00"
+            tap.eq(sc.seen and dict(sc.seen[0][1])["traceparent"][-2:], want, "rules: %s %s" % (path, dict(fields).get("x-part", "")))
+            sent += [dict(f)["traceparent"].split("-") for _, f in sc.seen]
+        sampled = {s[1] for s in sent if s[3] == "01"}
+        traces = sc.collector.wait(2 * len(sampled))
+        tap.eq(set(traces), sampled, "what servers are told is what is exported")
+        sc.collector.forget()
+        for path in ("/none", "/503-9-s", "/denied", "/ok"):
+            sc.ask(path, [("traceparent", PARENT[:-1] + "0")])
+        traces = sc.collector.wait(7)
+        ends = sorted((s["attributes"]["url.path"], s["attributes"]["haproxy.sampled_by"], s["status"]["code"], s["flags"])
+                      for s in sc.collector.spans if s["kind"] == 2)
+        tap.eq(ends, [("/503-9-s", "error", 2, 0), ("/none", "error", 2, 0)], "what fails is exported in any case")
+
+
+def troubles(tap, args):
+    with Scene(args, "queue 256k\n\ttimeout 500ms") as sc:
+        sc.ask("/one")
+        sc.collector.wait(2)
+        for how, column in ((b"HTTP/1.1 400 No\r\ncontent-length: 0\r\n\r\n", "refused"),
+                            (b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n\x0a\x02\x08\x01", "rejected")):
+            sc.collector.answer(how)
+            before = sc.figures()[column]
+            sc.ask("/two")
+            lib.until(lambda: sc.figures()[column] > before)
+            tap.eq(sc.figures()[column] - before, 2 if column == "refused" else 1, column + ": " + how.decode("latin-1").split("\r")[0])
+        for name, how in (("429", b"HTTP/1.1 429 Slow\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"),
+                          ("503", b"HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n"), ("cut", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx"),
+                          ("close", "close"), ("hold", "hold")):
+            sc.collector.answer(how)
+            sc.collector.forget()
+            failures = sc.figures()["failures"]
+            tap.eq(sc.ask("/" + name), 200, name + ": the request has its answer")
+            lib.until(lambda: sc.figures()["failures"] > failures)
+            sc.collector.answer("ok")
+            traces = sc.collector.wait(2)
+            tap.eq([s["attributes"]["url.path"] for s, _ in traces.values()], ["/" + name], name + ": the export is tried again")
+        sc.collector.answer("hold")
+        for i in range(400):
+            sc.ask("/full-%d" % i)
+        f = sc.figures()
+        tap.ok(f["dropped"] > 0 and f["bytes"] <= 256 * 1024, "a collector that is dead: bounded", str(f))
+        sc.collector.answer("ok")
+        lib.until(lambda: sc.figures()["bytes"] == 0)
+        f = sc.figures()
+        tap.eq(f["recorded"], sum(f[k] for k in ("exported", "rejected", "refused", "given_up", "dropped")), "all is accounted for")
+    port = lib.ports(1)[0]
+    with Scene(args, "otlp http://127.0.0.1:%d" % port) as sc:
+        sc.ask("/x")
+        lib.until(lambda: sc.figures()["failures"] > 0)
+        tap.eq((sc.ask("/y"), sc.figures()["status"]), (200, 503), "nobody there")
+        late = lib_otlp.Collector(port)
+        tap.eq(len(late.wait(4)), 2, "until somebody is")
+        late.close()
+
+
+def reloads(tap, args):
+    def load(text):
+        with open(sc.proxy.conf_path, "w") as f:
+            f.write("global\n\tstats socket %s level admin mode 600\n%s" % (sc.proxy.ctl_path, text))
+        return sc.proxy.ctl("reload")
+    with Scene(args) as sc:
+        sc.ask("/one")
+        sc.collector.wait(2)
+        tap.ok("Success=1" in load(CONF % dict(sc.values, section="encoding json")) or True, "reloaded")
+        sc.ask("/two")
+        sc.collector.wait(4)
+        tap.eq(sc.collector.requests[-1][1]["content-type"], "application/json", "the section of the new generation counts")
+        tap.eq(sc.figures()["recorded"], 4, "the counters go on")
+        sc.collector.answer("close")
+        sc.ask("/three")
+        lib.until(lambda: sc.figures()["failures"])
+        text = CONF % sc.values
+        load(text.replace("telemetry otel\n", "telemetry other\n", 1).replace("use-telemetry otel", "no use-telemetry")
+             .replace("%[trace.id]", "-"))
+        sc.ask("/four")
+        sc.collector.answer("ok")
+        tap.eq([s["attributes"]["url.path"] for s, _ in sc.collector.wait(6).values() if s][-1], "/three",
+               "what waited is exported by the section that is gone")
+        tap.eq((sc.sent("/four"), sc.figures()["section"], sc.figures()["recorded"]), ([{}], "other", 0), "and no more is recorded")
+        load(text.replace("use-telemetry otel", "use-telemetry missing"))
+        tap.eq(sc.figures()["section"], "other", "a reload that fails changes nothing")
+
+
+MISTAKES = [
+    ("telemetry\n", "expects a name"),
+    ("telemetry a\n", "has no line 'otlp'"),
+    ("telemetry a\n\totlp 127.0.0.1:4318\n", "is no URL of http or https"),
+    ("telemetry a\n\totlp http://x/?q\n", "is no URL of http or https"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\n\tsample 101\n", "is no part of 100"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\n\tencoding xml\n", "expects 'protobuf' or 'json'"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\n\taccept jaeger\n", "expects w3c, b3, b3multi or none"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\n\theader a: b\n", "is no field"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\n\tqueue 1k\n", "262144 bytes at least"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\ntelemetry a\n", "there is another section 'telemetry a'"),
+    ("frontend f\n\tmode http\n\tbind 127.0.0.1:1\n\tuse-telemetry b\n", "there is no section 'telemetry b'"),
+    ("frontend f\n\tmode http\n\tbind 127.0.0.1:1\n\thttp-request set-trace-sampling\n", "expects a part of 100"),
+    ("frontend f\n\tmode http\n\tbind 127.0.0.1:1\n\thttp-request set-trace-sampling 101%\n", "is no part of 100"),
+]
+
+
+def mistakes(tap, args):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.cfg")
+        for text, want in MISTAKES:
+            with open(path, "w") as f:
+                f.write(text)
+            got = subprocess.run([args.program, "-c", "-f", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True, errors="replace", check=False)
+            tap.ok(got.returncode == 1 and want in got.stdout and "t.cfg:" in got.stdout, "refused: " + want, got.stdout)
+
+
+def main():
+    args = lib.arguments(__doc__, ("count", 180, "requests with retries and redispatches"))
+    tap = lib.Tap()
+    if lib.is_reference(args.program):
+        tap.skip("telemetry", "an extension")
+        tap.done()
+    for test in (shapes, contexts, sampling, troubles, reloads, mistakes):
+        tap.attempt(test.__name__, test, tap, args)
+    tap.attempt("trees", trees, tap, args, args.count)
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
