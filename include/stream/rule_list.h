@@ -17,6 +17,7 @@ struct acl_set;
 struct condition;
 struct logformat;
 struct redirect;
+struct split;
 
 /* The order in which kinds of rules are evaluated, whatever their order in the file. */
 enum rule_order {
@@ -25,16 +26,19 @@ enum rule_order {
 	ORDER_TCP_RESPONSE, ORDER_HTTP_RESPONSE, /* of answers: an order of their own */
 };
 
-/* use_backend or use-server: a name, fixed or computed, and a condition. */
+/* use_backend or use-server: a name, fixed or computed, and a condition; use_backends: several. */
 struct switch_rule {
 	struct list link;
 	const struct condition *condition;
+	const char *word;                /* "use_backend" */
 	const char *name;                /* as written */
+	struct split *split;             /* use_backends; or NULL */
 	const struct logformat *format;  /* computed at run time, or NULL */
 	void *target;                    /* struct proxy or server, resolved in the check phase */
 	const char *file;
 	int line;
-	unsigned number;                 /* in its proxy: see rule_hits.c */
+	unsigned number;                 /* in its proxy: see rule_hits.c; of a split, those of its
+					  * targets follow */
 };
 
 struct redirect_rule {

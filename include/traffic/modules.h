@@ -39,6 +39,7 @@ extern const struct module mod_reply_act;      /* reply_act.c */
 extern const struct module mod_req_ssl_smp;    /* req_ssl_smp.c */
 extern const struct module mod_resolve_act;    /* resolve_act.c */
 extern const struct module mod_rules_ctl;      /* rules_ctl.c */
+extern const struct module mod_split_ctl;      /* split_ctl.c */
 extern const struct module mod_service_act;    /* service_act.c */
 extern const struct module mod_sess_ctl;       /* sess_ctl.c */
 extern const struct module mod_stream_act;     /* stream_act.c */

@@ -10,6 +10,8 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/walk.h"
+#include "stream/rule_list.h"
+#include "stream/split.h"
 #include "config_diff_priv.h"
 #include "generation_priv.h"
 
@@ -102,6 +104,22 @@ static const struct proxy *proxy_of_line(const struct config *cfg, const struct 
 	return NULL;
 }
 
+/* Of a `use_backends` line; the file's name and the number of the line tell its rule. */
+static void split_changes(const struct proxy *px, const struct conf_kept *k, struct changes *c)
+{
+	const struct switch_rule *sr = NULL;
+
+	while ((sr = split_next(px, sr)) != NULL) {
+		const struct split *sp = sr->split;
+
+		if (sr->line != k->line || !sr->file || strcmp(sr->file, k->file) != 0)
+			continue;
+		for (unsigned i = 0; i < sp->count; i++)
+			if (split_weight(sp, i) != sp->targets[i].weight)
+				say_number(c, sp->targets[i].name, split_weight(sp, i));
+	}
+}
+
 /* What is not as the line says. */
 static void line_changes(const struct proxy *px, const struct conf_kept *k, struct changes *c)
 {
@@ -109,7 +127,11 @@ static void line_changes(const struct proxy *px, const struct conf_kept *k, stru
 
 	if (k->opens && px)
 		proxy_changes(px, c);
-	if (k->opens || !px || strcmp(conf_kept_word(k, 0), "server") != 0)
+	if (k->opens || !px)
+		return;
+	if (strcmp(conf_kept_word(k, 0), "use_backends") == 0)
+		split_changes(px, k, c);
+	if (strcmp(conf_kept_word(k, 0), "server") != 0)
 		return;
 	srv = server_find(px, conf_kept_word(k, 1));
 	if (!srv || srv->life.is_dynamic)

@@ -43,7 +43,7 @@
 	X(req_ssl_smp) X(proxy_tlv_smp) \
 	X(transport_smp) X(process_smp) X(persist) X(stick) X(stream_alias) X(stream_log) \
 	X(stream_unique_id) X(filter) X(stream) X(sess_ctl) X(failures) X(errors_ctl) \
-	X(rules_ctl) X(why_ctl) X(mux_smp) \
+	X(rules_ctl) X(split_ctl) X(why_ctl) X(mux_smp) \
 	X(inside_ctl) X(persist_ctl) \
 	/* 12 ext */ \
 	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \

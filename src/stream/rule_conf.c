@@ -2,7 +2,7 @@
 /* rule_conf.c - edge file: the configuration's face of rule.h
  *
  * Manual: configuration 4.2 acl, http-request, http-response, http-after-response, redirect,
- * quic-initial, tcp-request, tcp-response, use_backend, use-server.
+ * quic-initial, tcp-request, tcp-response, use_backend, use_backends, use-server.
  */
 #include "base/bug.h"
 #include "rule_priv.h"
@@ -374,6 +374,9 @@ static const struct conf_keyword keywords[] = {
 		"answer a redirection"),
 	KEYWORD("use_backend", CONF_FE_BE, switch_backend_parse,
 		"<backend> [{if|unless} <condition>]", "send requests to this backend"),
+	KEYWORD("use_backends", CONF_FE, switch_split_parse,
+		"<backend>:<weight>... [by <sample>] [{if|unless} <condition>]",
+		"send each of these backends its share of the requests"),
 	KEYWORD("force-be-switch", CONF_FE, switch_force_parse, "{if|unless} <condition>",
 		"take backends even if they are disabled or unpublished"),
 	KEYWORD("use-server", CONF_FE_BE, switch_server_parse,

@@ -4,11 +4,12 @@
  * Each thread counts for itself, in an array per proxy that it makes when it first runs a rule of
  * the proxy: nothing is shared on the way of a request. Who reads adds the arrays up. Rules are
  * numbered in the proxy: those of the rulesets one after the other, then redirects, then
- * use_backend and use-server.
+ * use_backend and use-server. Each backend of a use_backends rule has a number behind its rule's.
  */
 #include <stdlib.h>
 #include "core/thread.h"
 #include "rule_priv.h"
+#include "stream/split.h"
 
 struct rule_hits *rule_hits_mine(const struct rule_proxy *rp)
 {
@@ -68,8 +69,10 @@ void rule_hits_number(struct rule_proxy *rp)
 	}
 	list_for_each(rr, &rp->redirects, link)
 		rr->number = rp->numbered++;
-	list_for_each(sr, &rp->backends, link)
+	list_for_each(sr, &rp->backends, link) {
 		sr->number = rp->numbered++;
+		rp->numbered += sr->split ? sr->split->count : 0;
+	}
 	list_for_each(sr, &rp->servers, link)
 		sr->number = rp->numbered++;
 }

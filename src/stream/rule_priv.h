@@ -37,6 +37,7 @@ bool rule_parse_line(struct conf_line *l, enum ruleset set);
 void rule_warn_bytes(const struct proxy *px, const struct condition *c, const char *file, int line,
 		     struct diag_list *diags);
 bool switch_backend_parse(struct conf_line *l);
+bool switch_split_parse(struct conf_line *l);
 bool switch_server_parse(struct conf_line *l);
 bool switch_force_parse(struct conf_line *l);
 void switch_check(struct proxy *px, struct diag_list *diags);

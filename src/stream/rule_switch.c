@@ -7,20 +7,32 @@
 #include <stdio.h>
 #include <string.h>
 #include "proxy/server.h"
+#include "stream/split.h"
 
-/* Parses the name and the condition into a new rule at the end of <list>. */
-static struct switch_rule *switch_rule_parse(struct conf_line *l, unsigned phase)
+/* A rule of this line, without its name and condition; NULL: no memory, reported. */
+static struct switch_rule *switch_rule_new(struct conf_line *l)
 {
 	struct switch_rule *sr = arena_zalloc(&l->cfg->arena, sizeof(*sr));
-	struct rule_text text;
 
 	if (!sr) {
 		conf_error(l, 0, NULL, "out of memory.");
 		return NULL;
 	}
 	list_init(&sr->link);
+	sr->word = l->keyword->words;
 	sr->file = rule_file(l);
 	sr->line = l->place.line;
+	return sr;
+}
+
+/* Parses the name and the condition into a new rule. */
+static struct switch_rule *switch_rule_parse(struct conf_line *l, unsigned phase)
+{
+	struct switch_rule *sr = switch_rule_new(l);
+	struct rule_text text;
+
+	if (!sr)
+		return NULL;
 	sr->name = conf_peek(l);
 	if (!rule_text_parse(l, sr->name, phase, 0, &text))
 		return NULL;
@@ -56,6 +68,21 @@ bool switch_backend_parse(struct conf_line *l)
 	return true;
 }
 
+bool switch_split_parse(struct conf_line *l)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	struct switch_rule *sr = switch_rule_new(l);
+
+	rule_warn_order(l, ORDER_USE_BACKEND);
+	if (!sr)
+		return false;
+	sr->split = split_parse(l, &sr->name);
+	if (!sr->split || !rule_take_condition(l, sr->word, EXPR_FE_SET_BCK, &sr->condition))
+		return false;
+	list_append(&rp->backends, &sr->link);
+	return true;
+}
+
 bool switch_server_parse(struct conf_line *l)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
@@ -84,13 +111,10 @@ bool switch_server_parse(struct conf_line *l)
 bool switch_force_parse(struct conf_line *l)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
-	struct switch_rule *sr = arena_zalloc(&l->cfg->arena, sizeof(*sr));
+	struct switch_rule *sr = switch_rule_new(l);
 
 	if (!sr)
-		return conf_error(l, 0, NULL, "out of memory.");
-	list_init(&sr->link);
-	sr->file = rule_file(l);
-	sr->line = l->place.line;
+		return false;
 	if (!conf_peek(l) ||
 	    (strcmp(conf_peek(l), "if") != 0 && strcmp(conf_peek(l), "unless") != 0))
 		return conf_error(l, l->at, NULL, "'force-be-switch' expects either 'if' or "
@@ -106,28 +130,44 @@ static struct diag_place switch_place(const struct switch_rule *sr)
 	return (struct diag_place){ .file = sr->file, .line = sr->line };
 }
 
-/* Resolves a fixed backend name, which must be able to take this frontend's traffic. */
-static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struct diag_list *diags)
+/* Resolves a fixed backend name, which must be able to take this frontend's traffic. <column>: of
+ * the name, or 0.
+ */
+static struct proxy *switch_check_backend(struct proxy *px, const struct switch_rule *sr,
+					  const char *name, int column, struct diag_list *diags)
 {
 	struct diag_place place = switch_place(sr);
-	struct proxy *be = proxy_find_kept(px->config, sr->name, PROXY_BE);
+	struct proxy *be = proxy_find_kept(px->config, name, PROXY_BE);
 
+	place.column = column;
 	if (!be)
-		diag_add(diags, DIAG_ALERT, &place, proxy_hint(px->config, sr->name),
-			 "Proxy '%s': unable to find required use_backend: '%s'.", px->name,
-				 sr->name);
+		diag_add(diags, DIAG_ALERT, &place, proxy_hint(px->config, name),
+			 "Proxy '%s': unable to find required %s: '%s'.", px->name, sr->word, name);
 	else if (be == px)
 		diag_add(diags, DIAG_ALERT, &place, NULL,
-			 "Proxy '%s': loop detected for use_backend: '%s'.", px->name, sr->name);
+			 "Proxy '%s': loop detected for %s: '%s'.", px->name, sr->word, name);
 	else if (px->mode == PROXY_MODE_HTTP && be->mode != px->mode)
 		diag_add(diags, DIAG_ALERT, &place, NULL, "http frontend '%s' (%s:%d) tries to use "
-			 "incompatible tcp backend '%s' (%s:%d) in a 'use_backend' rule "
-			 "(see 'mode').",
-			 px->name, px->file, px->line, be->name, be->file, be->line);
+			 "incompatible tcp backend '%s' (%s:%d) in a '%s' rule "
+			 "(see 'mode').", px->name, px->file, px->line, be->name, be->file,
+			 be->line, sr->word);
 	else if (px->mode == PROXY_MODE_TCP && be->mode == PROXY_MODE_HTTP)
 		px->switching.to_http = true;
-	if (be && be != px && !proxy_add_target(px, sr->target = be))
+	if (be && be != px && !proxy_add_target(px, be))
 		diag_add(diags, DIAG_ALERT, &place, NULL, "out of memory.");
+	return be;
+}
+
+static void switch_check_rule(struct proxy *px, struct switch_rule *sr, struct diag_list *diags)
+{
+	rule_warn_bytes(px, sr->condition, sr->file, sr->line, diags);
+	for (unsigned i = 0; sr->split && i < sr->split->count; i++) {
+		struct split_target *t = &sr->split->targets[i];
+
+		t->backend = switch_check_backend(px, sr, t->name, t->column, diags);
+	}
+	if (!sr->format && !sr->split)
+		sr->target = switch_check_backend(px, sr, sr->name, 0, diags);
 }
 
 void switch_check(struct proxy *px, struct diag_list *diags)
@@ -135,11 +175,8 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 	struct rule_proxy *rp = rule_proxy_of(px);
 	struct switch_rule *sr;
 
-	list_for_each(sr, &rp->backends, link) {
-		rule_warn_bytes(px, sr->condition, sr->file, sr->line, diags);
-		if (!sr->format)
-			switch_check_backend(px, sr, diags);
-	}
+	list_for_each(sr, &rp->backends, link)
+		switch_check_rule(px, sr, diags);
 	list_for_each(sr, &rp->servers, link) {
 		struct diag_place place = switch_place(sr);
 
@@ -180,7 +217,7 @@ static struct switch_rule *switch_find(const struct proxy *px, const struct list
 			continue;
 		if (hits)
 			rule_hit(&hits[sr->number].matched);
-		if (ctx->stream)
+		if (ctx->stream && !sr->split) /* (else the backend is noted) */
 			stream_note_rule(ctx->stream, sr->number | side);
 		return sr;
 	}
@@ -227,6 +264,38 @@ static struct proxy *switch_target(struct proxy *fe, struct switch_rule *sr, str
 	return be && fe->mode == PROXY_MODE_HTTP && be->mode != fe->mode ? NULL : be;
 }
 
+/* Chooses among the backends of a use_backends rule: one that may not be chosen has no share. NULL
+ * in *be: none of them may.
+ */
+static enum expr_result split_target(struct proxy *fe, const struct switch_rule *sr,
+				     struct expr_ctx *ctx, struct proxy **be)
+{
+	struct rule_hits *hits = rule_hits_mine(rule_proxy_of(fe));
+	enum expr_result ret;
+	uint32_t tried = 0;
+	unsigned which = 0;
+
+	*be = NULL;
+	for (;;) {
+		ret = split_pick(sr->split, ctx, tried, &which);
+		if (ret != EXPR_FOUND)
+			return ret;
+		ret = may_choose(fe, sr->split->targets[which].backend, ctx);
+		if (ret != EXPR_NONE)
+			break;
+		tried |= UINT32_C(1) << which;
+	}
+	if (ret == EXPR_WAIT)
+		return ret;
+	*be = sr->split->targets[which].backend;
+	if (hits)
+		rule_hit(&hits[sr->number + 1 + which].matched);
+	if (ctx->stream)
+		stream_note_rule(ctx->stream, (sr->number + 1 + which) |
+				 stream_rule_side(ctx->stream, fe));
+	return EXPR_FOUND;
+}
+
 enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be)
 {
 	struct rule_proxy *rp = rule_proxy_of(fe);
@@ -235,10 +304,15 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 
 	*be = NULL;
 	while ((sr = switch_find(fe, &rp->backends, sr, ctx, &ret))) {
-		*be = switch_target(fe, sr, ctx);
-		/* a name that no backend has falls back to the default one: no other rule is tried
-		 */
-		ret = *be ? may_choose(fe, *be, ctx) : EXPR_FOUND;
+		if (unlikely(sr->split)) {
+			ret = split_target(fe, sr, ctx, be);
+		} else {
+			*be = switch_target(fe, sr, ctx);
+			/* a name that no backend has falls back to the default one: no other rule
+			 * is tried
+			 */
+			ret = *be ? may_choose(fe, *be, ctx) : EXPR_FOUND;
+		}
 		if (ret != EXPR_NONE)
 			break;
 		*be = NULL;

@@ -10,6 +10,7 @@
 #include "stream/inside.h"
 #include "stream/persist.h"
 #include "stream/rule_list.h"
+#include "stream/split.h"
 #include "stream/trail.h"
 #include "account_priv.h"
 #include "engine_priv.h"
@@ -140,6 +141,7 @@ static void stream_adopt(struct config *next, struct config *prev)
 	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px)) {
 		error_capture_pass_on(next, px);
 		failures_pass_on(next, px);
+		split_adopt(next, px);
 	}
 	stream_settings_count(next);
 }

@@ -115,6 +115,20 @@ static int compare_names(const void *a, const void *b)
 	return m->line != n->line ? m->line - n->line : m->word - n->word;
 }
 
+/* The names of "stable:95 canary:5", whose weights are parts of the words. */
+static bool note_shares(struct lint *x, const struct source_line *l, int line)
+{
+	bool good = true;
+
+	for (int w = 1; w < l->count && good; w++) {
+		const char *colon = strrchr(l->words[w].text, ':');
+
+		if (colon)
+			good = note(x, l->words[w].text, (size_t)(colon - l->words[w].text), line, w);
+	}
+	return good;
+}
+
 bool lint_index(struct lint *x)
 {
 	bool good = true;
@@ -124,6 +138,8 @@ bool lint_index(struct lint *x)
 
 		if (l->kind == SOURCE_DIRECTIVE)
 			continue;
+		if (source_begins(l, "use_backends"))
+			good = note_shares(x, l, i) && good;
 		for (int w = l->kind == SOURCE_SECTION ? 2 : 1; w < l->count; w++) {
 			const char *at = l->words[w].text;
 

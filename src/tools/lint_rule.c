@@ -30,8 +30,12 @@ static const struct list_kind {
 
 static const struct list_kind *list_of(const struct source_line *l)
 {
+	/* both stand in one list */
+	bool shares = source_begins(l, "use_backends");
+
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		if (source_begins(l, lists[i].words))
+		if (source_begins(l, lists[i].words) ||
+		    (shares && strcmp(lists[i].words, "use_backend") == 0))
 			return &lists[i];
 	return NULL;
 }

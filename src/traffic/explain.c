@@ -149,15 +149,14 @@ static bool explain_redirects(struct explainer *x, struct proxy *px)
 }
 
 /* The rules up to the one that rules_backend() or rules_server() takes. */
-static void explain_switches(struct explainer *x, struct proxy *px, const struct list *rules,
-			     const char *word)
+static void explain_switches(struct explainer *x, struct proxy *px, const struct list *rules)
 {
 	const struct switch_rule *sr;
 
 	list_for_each(sr, rules, link) {
 		bool met = condition_eval(sr->condition, context_of(x, px)) == EXPR_FOUND;
 
-		say_rule(x, word, sr->name, (struct place){ sr->file, sr->line },
+		say_rule(x, sr->word, sr->name, (struct place){ sr->file, sr->line },
 			 met ? "chosen" : "not met");
 		if (met)
 			return;
@@ -181,7 +180,7 @@ static void explain_backend(struct explainer *x, struct proxy *be)
 		if (!explain_requests(x, be))
 			return;
 	}
-	explain_switches(x, be, &rule_proxy_of(be)->servers, "use-server");
+	explain_switches(x, be, &rule_proxy_of(be)->servers);
 	rules_server(be, context_of(x, be), be->options & PROXY_OPT_PERSIST, &srv);
 	fprintf(x->out, "result: backend %s, ", be->name);
 	if (srv) {
@@ -209,7 +208,7 @@ static void explain_frontend(struct explainer *x, struct proxy *fe)
 	if (!explain_list(x, fe, RULES_TCP_CONNECTION) ||
 	    !explain_list(x, fe, RULES_TCP_SESSION) || !explain_requests(x, fe))
 		return;
-	explain_switches(x, fe, &rule_proxy_of(fe)->backends, "use_backend");
+	explain_switches(x, fe, &rule_proxy_of(fe)->backends);
 	rules_backend(fe, context_of(x, fe), &be);
 	if (be)
 		explain_backend(x, be);

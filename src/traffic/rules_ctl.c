@@ -4,6 +4,7 @@
 #include "proxy/walk.h"
 #include "stream/action.h"
 #include "stream/rule_list.h"
+#include "stream/split.h"
 
 static bool begin_rules(struct ctl_request *rq)
 {
@@ -41,15 +42,32 @@ static void put_place(struct strbuf *out, const char *file, int line)
 	strbuf_printf(out, " (%s:%d)\n", file ? file : "-", line);
 }
 
-static void dump_switches(const struct proxy *px, const struct list *rules, const char *word,
-			  struct strbuf *out)
+/* The backends of a use_backends rule: of the requests that it applied to, those that each got. */
+static void dump_split(const struct proxy *px, const struct switch_rule *sr, struct strbuf *out)
+{
+	const struct rule_proxy *rp = rule_proxy_of(px);
+	struct rule_hits of_rule = rule_hits_sum(rp, sr->number);
+
+	for (unsigned i = 0; i < sr->split->count; i++) {
+		struct rule_hits hits = rule_hits_sum(rp, sr->number + 1 + i);
+
+		strbuf_printf(out, "%llu %llu %s %s %s", (unsigned long long)of_rule.matched,
+			      (unsigned long long)hits.matched, px->name, sr->word,
+			      sr->split->targets[i].name);
+		put_place(out, sr->file, sr->line);
+	}
+}
+
+static void dump_switches(const struct proxy *px, const struct list *rules, struct strbuf *out)
 {
 	const struct switch_rule *sr;
 
 	list_for_each(sr, rules, link) {
 		put_hits(out, px, sr->number);
-		strbuf_printf(out, "%s %s", word, sr->name);
+		strbuf_printf(out, "%s %s", sr->word, sr->name);
 		put_place(out, sr->file, sr->line);
+		if (sr->split)
+			dump_split(px, sr, out);
 	}
 }
 
@@ -84,8 +102,8 @@ static void dump_proxy(const struct proxy *px, struct strbuf *out)
 		strbuf_add_str(out, "redirect");
 		put_place(out, rr->rule.file, rr->rule.line);
 	}
-	dump_switches(px, &rp->backends, "use_backend", out);
-	dump_switches(px, &rp->servers, "use-server", out);
+	dump_switches(px, &rp->backends, out);
+	dump_switches(px, &rp->servers, out);
 	acl_set_each(rp->acls, put_acl, &reader);
 }
 

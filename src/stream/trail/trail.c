@@ -8,6 +8,7 @@
 #include "stream/log.h"
 #include "stream/rule_list.h"
 #include "stream/service.h"
+#include "stream/split.h"
 #include "stream/timing.h"
 #include "stream/trail.h"
 #include "trail_priv.h"
@@ -74,15 +75,17 @@ struct found {
 	int line;
 };
 
-static bool find_switch(const struct list *rules, const char *set, unsigned number,
-			struct found *out)
+static bool find_switch(const struct list *rules, unsigned number, struct found *out)
 {
 	const struct switch_rule *sr;
 
 	list_for_each(sr, rules, link) {
-		if (sr->number != number)
+		unsigned at = number - sr->number; /* behind a split stand its targets */
+
+		if (number < sr->number || at > (sr->split ? sr->split->count : 0))
 			continue;
-		*out = (struct found){ set, sr->name, sr->file, sr->line };
+		*out = (struct found){ sr->word, at ? sr->split->targets[at - 1].name : sr->name,
+				       sr->file, sr->line };
 		return true;
 	}
 	return false;
@@ -109,8 +112,7 @@ static bool find_rule(const struct proxy *px, unsigned number, struct found *out
 		*out = (struct found){ "redirect", "", rr->rule.file, rr->rule.line };
 		return true;
 	}
-	return find_switch(&rp->backends, "use_backend", number, out) ||
-	       find_switch(&rp->servers, "use-server", number, out);
+	return find_switch(&rp->backends, number, out) || find_switch(&rp->servers, number, out);
 }
 
 /* The rule with this mark; a file that the rule before has named is not kept twice. */

@@ -19,6 +19,9 @@ TLS = " bind 127.0.0.1:8443 ssl crt x.pem"
 MISTAKES = [
     ("unused-backend", FB + "backend old\n server s 127.0.0.1:82\n"),
     ("!unused-backend", F + " use_backend %[path] if { path /x }\n" + B),
+    ("!unused-backend", F + " use_backends b:1 c:1 by src\n" + B + "backend c\n server s 127.0.0.1:82\n"),
+    ("rule-after-final", F + " use_backends b:1\n use_backend b if { path /a }\n" + B),
+    ("default-backend-dead", F + " use_backends b:1\n default_backend b\n" + B),
     ("!unused-backend", FB + "backend tab\n stick-table type ip size 1k expire 1m store gpc0\n" +
      "backend x\n http-request track-sc0 src table tab\n server s 127.0.0.1:82 track b/s\n" +
      "frontend g\n bind 127.0.0.1:9\n default_backend x\n"),
