@@ -41,6 +41,8 @@ unsigned peers_active(void);
 unsigned peers_connected(void);
 /* Has a section been read already? Its local peer is decided then. */
 bool peers_are_declared(const struct config *cfg);
+/* How many sockets its sections listen on, as far as they are whole and enabled. */
+unsigned peers_count_listeners(const struct config *cfg);
 /* A process was started to replace one that may have something to teach (-sf, -st): it is waited
  * for. Before the threads.
  */

@@ -107,14 +107,16 @@ static int report_check(const struct config *cfg, const struct main_options *o, 
 {
 	bool has_sockets = generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0;
 
+	bool quiet = o->quiet || settings_of(cfg)->quiet;
+
+	if (warned && !quiet)
+		printf("Warnings were found.\n");
 	if (!has_sockets) {
-		if (!o->quiet && !settings_of(cfg)->quiet)
+		if (!quiet)
 			printf("Configuration file has no error but will not start (no listener) "
 			       "=> exit(2).\n");
 		return STATUS_NO_LISTENER;
 	}
-	if (warned && !o->quiet && !settings_of(cfg)->quiet)
-		printf("Warnings were found.\n");
 	if (o->verbose)
 		printf("Configuration file is valid\n");
 	return STATUS_OK;

@@ -17,6 +17,7 @@
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
 #include "ext/log_forward.h"
+#include "ext/peers.h"
 #include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -39,7 +40,7 @@ struct config *generation_current(void)
 
 unsigned generation_count_listeners(const struct config *cfg)
 {
-	unsigned count = log_forward_count_inputs(cfg);
+	unsigned count = log_forward_count_inputs(cfg) + peers_count_listeners(cfg);
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		struct bind_conf *b;
