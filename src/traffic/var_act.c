@@ -48,11 +48,10 @@ static struct var_action *var_action_new(struct conf_line *l, struct rule *r)
 		rule_error(l, r, l->at - 1, "%s", error);
 		return NULL;
 	}
-	if (r->set <= RULES_TCP_SESSION && !var_ref_outlives_stream(a->ref)) {
-		rule_error(l, r, l->at - 1, "only the scopes 'proc' and 'sess' exist here, not "
-			   "that of '%s'", parameter);
-		return NULL;
-	}
+	if (r->set <= RULES_TCP_SESSION && !var_ref_outlives_stream(a->ref))
+		conf_warn(l, l->at - 1, "a variable of the scope 'sess' lasts as long as the "
+			  "connection", "rule without effect: there is no stream yet that could "
+			  "keep '%s'.", parameter);
 	r->data = a;
 	return a;
 }
