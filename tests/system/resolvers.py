@@ -6,9 +6,11 @@ go, what is logged and counted, and what hostile answers do.
 import os
 import re
 import tempfile
+import time
 
 import lib_dns as d
 import lib
+import lib_manual
 
 CONF = """
 	log 127.0.0.1:{log} local0
@@ -17,7 +19,7 @@ resolvers dns
 	nameserver d1 {ns}127.0.0.1:{dns}
 	timeout resolve 100
 	timeout retry {retry}
-	resolve_retries 2
+	{tries}
 	hold nx {hold}
 	hold other {hold}
 	hold refused {hold}
@@ -50,7 +52,8 @@ class Scene:
         self.port = lib.ports(1)[0]
         # <retry>: an answer that comes later than three times this is none, also where all is slow.
         # <silence>: for how long that is without effect
-        words = dict(glob="", section="", fe="", ns="", hold="200", retry="500", silence="1h")
+        words = dict(glob="", section="", fe="", ns="", hold="200", retry="500", silence="1h",
+                     tries="resolve_retries 2")
         words.update(more)
         self.conf = CONF.format(log=self.log.port, dns=self.dns.port, port=self.port,
                                 be="\n\t".join(be.split("\n")), **words)
@@ -471,6 +474,80 @@ def resolve_action(tap, args):
     server.close()
 
 
+def sequences(tap, args):
+    """What is asked until the answer is that there is none: types, how often, with one name server and with two."""
+    fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
+          "\thttp-request return status 200 hdr ip %[var(txn.ip)]")
+
+    def truncated(q):
+        return q.reply([d.a("127.0.0.5")], flags=0x8380)
+
+    def late(q):
+        time.sleep(0.05)
+        return d.REFUSED
+
+    def kinds(dns):
+        return "".join({d.A: "4", d.AAAA: "6"}[q.kind] for q in dns.seen)
+
+    for tries, answer, want in (
+            ("", None, "444"), ("", d.NXDOMAIN, "464646"), ("resolve_retries 2", None, "44"),
+            ("resolve_retries 2", d.REFUSED, "4646"), ("resolve_retries 2", truncated, "4646")):
+        silent = answer is None # what is lost is asked for again after a while, which is short here only
+        with Scene(args, "", {FOO: answer}, fe=fe, tries=tries, retry="100" if silent else "5000") as s:
+            tap.ok("ip" not in s.get("name: " + FOO)[1], "no address")
+            tap.eq(kinds(s.dns), want, "%s: what is asked, %s" % (tries or "3 tries", answer))
+    for one, other, want, what in (
+            (d.NXDOMAIN, truncated, "464", "NXDOMAIN and a truncated answer: the other type is next"),
+            (d.NXDOMAIN, None, "464", "NXDOMAIN and silence: the other type is next"),
+            (None, None, "44", "silence: the same type is next")):
+        second = d.Dns({FOO: other})
+        with Scene(args, "", {FOO: one}, fe=fe, retry="500",
+                   section="nameserver d2 127.0.0.1:%d" % second.port) as s:
+            tap.ok("ip" not in s.get("name: " + FOO)[1], "no address")
+            # (the reference may give up one question earlier)
+            tap.eq((kinds(s.dns)[:3], kinds(second)[:3]), (want, want), what)
+        second.close()
+    second = d.Dns({FOO: [d.a("127.0.0.5")]})
+    with Scene(args, S1, {FOO: [d.a("127.0.0.5")]}, retry="5000",
+               section="hold nx 1h\n\tnameserver d2 127.0.0.1:%d" % second.port) as s:
+        s.becomes(tap, ["127.0.0.5"], "two name servers")
+        s.dns.zone[FOO], second.zone[FOO] = d.NXDOMAIN, late
+        s.has(tap, "is going DOWN for maintenance (DNS refused status).", "of two errors the last one counts")
+    second.close()
+
+
+def asked_by_checks(tap, args):
+    """A check that cannot connect in time has the name resolved, long before it is time for that."""
+    name, port = lib_manual.bad_servers()[1]
+    be = ("timeout check 100\nserver s1 foo.example.com:%d resolvers dns init-addr none check inter 100 "
+          "fall 1000 resolve-prefer ipv4" % port)
+    with Scene(args, be, {FOO: [d.a("127.0.0.1")]}, section="timeout resolve 1h\n\thold valid 100") as s:
+        s.becomes(tap, ["127.0.0.1"], "an address where nobody answers")
+        tap.ok(lib.until(lambda: len(s.dns.asked(FOO)) > 2), "it is asked for again", len(s.dns.seen))
+    server = lib.Server(lib.echo_handler)
+    be = "option httpchk\n" + be.replace(":%d" % port, ":%d" % server.port)
+    with Scene(args, be, {FOO: [d.a("127.0.0.1")]}, section="timeout resolve 1h\n\thold valid 100") as s:
+        s.becomes(tap, ["127.0.0.1"], "an address where somebody answers")
+        tap.ok(lib.until(lambda: server.accepted > 8), "checks are well")
+        tap.eq(len(s.dns.asked(FOO)), 1, "and it is not asked for again")
+    server.close()
+
+
+def of_the_system(tap, args):
+    """parse-resolv-conf, and the section that is there by itself."""
+    path = "/etc/resolv.conf"
+    text = open(path).read() if os.path.exists(path) else ""
+    names = re.findall(r"^nameserver[ \t]+([\d.]+)[ \t]*$", text, re.M)
+    if not names or len(names) != len(re.findall("^[^#;\n]*nameserver", text, re.M)):
+        tap.skip("parse-resolv-conf", "this system has no plain " + path)
+        return
+    be = "server s1 foo.example.com:80 resolvers default init-addr none"
+    with Scene(args, be, section="nameserver last 127.0.0.1:1\nresolvers system\n\tparse-resolv-conf") as s:
+        for section, before in ("system", []), ("default", []):
+            got = re.findall(r"^ nameserver (\S+):$", s.proxy.ctl("show resolvers " + section), re.M)
+            tap.eq(got, before + names, "name servers of section %s, in order" % section)
+
+
 def killed_while_waiting(tap, args):
     """A stream whose rule waits for a name server can be ended at any time; the answer comes too late for it."""
     fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
@@ -650,7 +727,7 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for part in (many_names, flood, one_server, always_waiting, reasons, templates, administration, services,
-                 hostile, transports, resolve_action, killed_while_waiting,
+                 hostile, transports, resolve_action, sequences, asked_by_checks, of_the_system, killed_while_waiting,
                  crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
