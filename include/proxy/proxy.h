@@ -362,10 +362,10 @@ struct proxy *proxy_next(const struct proxy *px);
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
 /* The same for a section that will hold on to it: it cannot be removed at run time. Check phase. */
 struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsigned caps);
-/* "did you mean '...' ?": the backend whose name is closest to one that does not exist. NULL: none.
- * In the arena of <cfg>. Check phase.
+/* "did you mean '...' ?": the proxy with one of <caps> whose name is closest to one that does not
+ * exist. NULL: none. In the arena of <cfg>. Check phase.
  */
-const char *proxy_hint(struct config *cfg, const char *name);
+const char *proxy_hint(struct config *cfg, const char *name, unsigned caps);
 /* The proxy of <cfg> that shares the state of <px>, of another generation; NULL: none. */
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 /* The defaults section that stands behind <px>, or the first one (NULL); NULL at the end. */

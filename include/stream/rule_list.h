@@ -37,6 +37,7 @@ struct switch_rule {
 	void *target;                    /* struct proxy or server, resolved in the check phase */
 	const char *file;
 	int line;
+	bool is_place;                   /* use-routes: not there any more after the check phase */
 	unsigned number;                 /* in its proxy: see rule_hits.c; of a split, those of its
 					  * targets follow */
 };

@@ -42,6 +42,7 @@ static const struct shown {
 	{ "peers", 2, { NAME } },
 	{ "program", 2, { NAME } },
 	{ "redirect", 3, { PLAIN, PATH } },
+	{ "route", 3, { PLAIN, NAME } },
 	{ "server", 3, { NAME, ADDRESS } },
 	{ "server-template", 3, { NAME, PLAIN } },
 	{ "source", 2, { ADDRESS } },

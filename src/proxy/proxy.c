@@ -357,25 +357,26 @@ struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsign
 	return px;
 }
 
-struct backend_walk {
+struct name_walk {
 	const struct proxy *at;
+	unsigned caps;
 };
 
-static const char *next_backend(void *ctx)
+static const char *next_name(void *ctx)
 {
-	struct backend_walk *w = ctx;
+	struct name_walk *w = ctx;
 	const struct proxy *px = w->at;
 
-	while (px && !(px->caps & PROXY_BE))
+	while (px && !(px->caps & w->caps))
 		px = proxy_next(px);
 	w->at = px ? proxy_next(px) : NULL;
 	return px ? px->name : NULL;
 }
 
-const char *proxy_hint(struct config *cfg, const char *name)
+const char *proxy_hint(struct config *cfg, const char *name, unsigned caps)
 {
-	struct backend_walk walk = { .at = proxies_first(cfg) };
-	const char *near = conf_closest(name, next_backend, &walk);
+	struct name_walk walk = { .at = proxies_first(cfg), .caps = caps };
+	const char *near = conf_closest(name, next_name, &walk);
 
 	return near ? arena_printf(&cfg->arena, "did you mean '%s' ?", near) : NULL;
 }

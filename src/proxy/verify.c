@@ -33,7 +33,7 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 	be = proxy_find_kept(px->config, px->switching.backend_name, PROXY_BE);
 	if (!be) {
 		diag_add(d, DIAG_ALERT, &nowhere,
-			 proxy_hint(px->config, px->switching.backend_name),
+			 proxy_hint(px->config, px->switching.backend_name, PROXY_BE),
 			 "Proxy '%s': unable to find required default_backend: '%s'.", px->name,
 			 px->switching.backend_name);
 		return;

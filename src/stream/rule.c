@@ -149,7 +149,7 @@ static const char *condition_place(struct conf_line *l, const char *what)
 	if (strncmp(what, "tcp-", 4) == 0)
 		return arena_printf(arena, "'%s' : error detected in proxy '%s' while parsing "
 				    "'%s' condition : ", what, px->name, conf_peek(l));
-	if (strncmp(what, "use", 3) == 0)
+	if (strncmp(what, "use", 3) == 0 || strcmp(what, "route") == 0)
 		return "error detected while parsing switching rule : ";
 	if (strcmp(what, "redirect") == 0)
 		return arena_printf(arena, "error detected in proxy '%s' while parsing redirect "

@@ -6,6 +6,7 @@
  */
 #include "base/bug.h"
 #include "rule_priv.h"
+#include "stream/route.h"
 
 /* Is this a defaults section without a name? Rules are refused there, as ACLs are. */
 static bool line_is_anonymous_defaults(const struct conf_line *l)
@@ -315,6 +316,7 @@ static void rules_check(struct config *cfg, struct diag_list *diags)
 {
 	struct proxy *px;
 
+	routes_check(cfg, diags);
 	for (px = proxy_next_defaults(cfg, NULL); px; px = proxy_next_defaults(cfg, px))
 		check_heir(px, diags);
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {

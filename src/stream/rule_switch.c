@@ -141,7 +141,7 @@ static struct proxy *switch_check_backend(struct proxy *px, const struct switch_
 
 	place.column = column;
 	if (!be)
-		diag_add(diags, DIAG_ALERT, &place, proxy_hint(px->config, name),
+		diag_add(diags, DIAG_ALERT, &place, proxy_hint(px->config, name, PROXY_BE),
 			 "Proxy '%s': unable to find required %s: '%s'.", px->name, sr->word, name);
 	else if (be == px)
 		diag_add(diags, DIAG_ALERT, &place, NULL,
