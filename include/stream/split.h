@@ -57,8 +57,8 @@ static inline unsigned split_weight(const struct split *sp, unsigned i)
 struct switch_rule *split_next(const struct proxy *fe, const struct switch_rule *after);
 /* Reads "name:weight". False: it has no weight, or one that is no number up to the largest. */
 bool split_read(const char *word, size_t *name_len, unsigned *weight);
-/* Gives the rules of <next> the weights in force of those that <prev> has with the same words. Under
- * config_edit_begin(), as all that changes weights.
+/* Gives the rules of <next> the weights in force of those that <prev> has with the same words.
+ * Under config_edit_begin(), as all that changes weights.
  */
 void split_adopt(struct config *next, const struct proxy *prev);
 

@@ -124,7 +124,8 @@ static bool note_shares(struct lint *x, const struct source_line *l, int line)
 		const char *colon = strrchr(l->words[w].text, ':');
 
 		if (colon)
-			good = note(x, l->words[w].text, (size_t)(colon - l->words[w].text), line, w);
+			good = note(x, l->words[w].text, (size_t)(colon - l->words[w].text), line,
+				    w);
 	}
 	return good;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* route.c - route and use-routes: backends that say which requests of a frontend they want
  *
- * A `use-routes` line is a place in the list of use_backend rules. The check phase puts a rule there
- * for each `route` line that names the frontend, in the order of the files, and takes the place out
- * of the list: a request sees nothing but rules.
+ * A `use-routes` line is a place in the list of use_backend rules. The check phase puts a rule
+ * there for each `route` line that names the frontend, in the order of the files, and takes the
+ * place out of the list: a request sees nothing but rules.
  */
 #include "stream/route.h"
 
@@ -163,9 +163,9 @@ static void route_check(struct config *cfg, const struct routes *routes, struct 
 			 r->frontend);
 	else if (!place)
 		diag_add(diags, DIAG_ALERT, &at, "add 'use-routes' where routes shall stand among "
-			 "the 'use_backend' rules of that frontend", "route to '%s' : frontend '%s' "
-			 "(%s:%d) has no 'use-routes' line.", r->backend->name, r->frontend,
-			 fe->file, fe->line);
+			 "the 'use_backend' rules of that frontend",
+			 "route to '%s' : frontend '%s' (%s:%d) has no 'use-routes' line.",
+			 r->backend->name, r->frontend, fe->file, fe->line);
 	else if (is_reached(routes, r, &at, diags))
 		list_insert_before(&place->link, &r->rule.link);
 }
