@@ -28,8 +28,7 @@
 /* A datagram for another thread. */
 struct passed {
 	struct message message;
-	struct addr peer, local;
-	size_t len;
+	struct quic_datagram datagram; /* its bytes are these */
 	uint8_t bytes[];
 };
 static unsigned half_open;                /* atomic: handshakes that go on */
@@ -50,8 +49,7 @@ static void forget(struct quic_conn *q)
 	quic_detach(q);
 }
 
-static void on_own_datagram(struct quic_socket *s, const struct addr *peer,
-			    const struct addr *local, uint8_t *bytes, size_t len);
+static void on_own_datagram(struct quic_socket *s, const struct quic_datagram *d);
 
 /* The connection goes over to a socket of its own, now that its address is proved: it stays with
  * this process when another one listens. It goes on by the listener's where there is none.
@@ -103,13 +101,19 @@ static uint8_t random_byte(void)
 	return b;
 }
 
+static void send_answer(struct quic_socket *s, const struct quic_datagram *to, uint8_t *bytes,
+			size_t len)
+{
+	quic_send_datagram(s, &(struct quic_datagram){ .peer = to->peer, .local = to->local,
+						       .bytes = bytes, .len = len });
+}
+
 static void send_versions(struct quic_socket *s, const struct quic_packet *head,
-			  const struct addr *peer, const struct addr *local)
+			  const struct quic_datagram *d)
 {
 	uint8_t answer[64];
 
-	quic_send_datagram(s, peer, local, answer,
-		      quic_put_versions(answer, head, random_byte() & 0x0f));
+	send_answer(s, d, answer, quic_put_versions(answer, head, random_byte() & 0x0f));
 }
 
 /* Tokens are good on all nodes that share the secret, so the time in them is that of all. */
@@ -119,7 +123,7 @@ static uint64_t token_time_s(void)
 }
 
 static void send_retry(struct quic_socket *s, const struct quic_packet *head,
-		       const struct addr *peer, const struct addr *local)
+		       const struct quic_datagram *d)
 {
 	uint8_t answer[64 + QUIC_TOKEN_MAX + QUIC_RETRY_TAG_LEN], token[QUIC_TOKEN_MAX];
 	struct quic_cid scid;
@@ -127,37 +131,37 @@ static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 
 	if (!quic_cid_new(&scid, thread_id))
 		return;
-	len = quic_token_make(token, peer, &head->dcid, &scid, token_time_s());
+	len = quic_token_make(token, &d->peer, &head->dcid, &scid, token_time_s());
 	if (!len)
 		return;
 	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
 	if (quic_retry_tag(head->version, &head->dcid, answer, len, answer + len))
-		quic_send_datagram(s, peer, local, answer, len + QUIC_RETRY_TAG_LEN);
+		send_answer(s, d, answer, len + QUIC_RETRY_TAG_LEN);
 }
 
 /* A rule does not want the client. */
 static void send_refusal(struct quic_socket *s, const struct quic_packet *head,
-			 const struct addr *peer, const struct addr *local)
+			 const struct quic_datagram *d)
 {
 	uint8_t answer[QUIC_REFUSAL_ROOM];
 	size_t len = quic_put_refusal(answer, head, QUIC_CONNECTION_REFUSED);
 
 	if (len)
-		quic_send_datagram(s, peer, local, answer, len);
+		send_answer(s, d, answer, len);
 }
 
 /* We know nothing of the connection: the client should forget it. */
-static void send_reset(struct quic_socket *s, const struct quic_packet *head, size_t received,
-		       const struct addr *peer, const struct addr *local)
+static void send_reset(struct quic_socket *s, const struct quic_packet *head,
+		       const struct quic_datagram *d)
 {
-	size_t len = received - 1 < RESET_LEN ? received - 1 : RESET_LEN;
+	size_t len = d->len - 1 < RESET_LEN ? d->len - 1 : RESET_LEN;
 	uint8_t answer[RESET_LEN];
 
-	if (received <= RESET_LEAST || getrandom(answer, len, 0) != (ssize_t)len ||
+	if (d->len <= RESET_LEAST || getrandom(answer, len, 0) != (ssize_t)len ||
 	    !quic_reset_token(&head->dcid, answer + len - QUIC_RESET_TOKEN_LEN))
 		return;
 	answer[0] = (uint8_t)(0x40 | (answer[0] & 0x3f));
-	quic_send_datagram(s, peer, local, answer, len);
+	send_answer(s, d, answer, len);
 }
 
 /* --- datagrams -------------------------------------------------------------------------------- */
@@ -176,27 +180,27 @@ static struct quic_socket *socket_of_port(uint16_t port)
 static void passed_arrives(struct message *m)
 {
 	struct passed *p = container_of(m, struct passed, message);
+	const struct quic_datagram *d = &p->datagram;
 	struct quic_packet head = { 0 };
 	struct quic_conn *q = NULL;
 
-	__atomic_sub_fetch(&passed_bytes[thread_id], sizeof(*p) + p->len, __ATOMIC_RELAXED);
-	if (quic_packet_read(p->bytes, p->len, QUIC_OUR_CID_LEN, &head))
+	__atomic_sub_fetch(&passed_bytes[thread_id], sizeof(*p) + d->len, __ATOMIC_RELAXED);
+	if (quic_packet_read(d->bytes, d->len, QUIC_OUR_CID_LEN, &head))
 		q = quic_find(&head.dcid, false);
 	if (q) {
-		quic_conn_input(q, &p->peer, p->bytes, p->len);
+		quic_conn_input(q, d);
 		quic_conn_settle(q);
 	} else if (head.type == QUIC_PACKET_SHORT) {
-		struct quic_socket *s = socket_of_port(p->local.port);
+		struct quic_socket *s = socket_of_port(d->local.port);
 
 		if (s)
-			send_reset(s, &head, p->len, &p->peer, &p->local);
+			send_reset(s, &head, d);
 	}
 	free(p);
 }
 
 /* Is it a connection of another thread? Then that one gets it. */
-static bool pass_on(const struct quic_packet *head, const struct addr *peer,
-		    const struct addr *local, const uint8_t *bytes, size_t len)
+static bool pass_on(const struct quic_packet *head, const struct quic_datagram *d)
 {
 	unsigned thread;
 	struct passed *p;
@@ -208,15 +212,14 @@ static bool pass_on(const struct quic_packet *head, const struct addr *peer,
 		return false;
 	if (__atomic_load_n(&passed_bytes[thread], __ATOMIC_RELAXED) >= PASSED_MOST)
 		return true;
-	p = malloc(sizeof(*p) + len);
+	p = malloc(sizeof(*p) + d->len);
 	if (!p)
 		return true;
-	__atomic_add_fetch(&passed_bytes[thread], sizeof(*p) + len, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&passed_bytes[thread], sizeof(*p) + d->len, __ATOMIC_RELAXED);
 	p->message.run = passed_arrives;
-	p->peer = *peer;
-	p->local = *local;
-	p->len = len;
-	memcpy(p->bytes, bytes, len);
+	p->datagram = *d;
+	p->datagram.bytes = p->bytes;
+	memcpy(p->bytes, d->bytes, d->len);
 	mailbox_post(thread, &p->message);
 	return true;
 }
@@ -254,8 +257,7 @@ static bool wants_retry(const struct quic_listener *l)
 
 /* A connection begins. */
 static void begin(struct quic_socket *s, const struct quic_packet *head,
-		  const struct quic_cid *retried, const struct addr *peer,
-		  const struct addr *local, uint8_t *bytes, size_t len)
+		  const struct quic_cid *retried, const struct quic_datagram *d)
 {
 	const struct quic_listener *l = &s->listener;
 	struct quic_conn *q;
@@ -263,14 +265,14 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 	if (!l->user->may_begin(l->owner))
 		return;
 	q = quic_conn_new(l, &host, head, retried, clock_now_ns());
-	if (!q || !quic_conn_is_first(q, head, bytes)) {
+	if (!q || !quic_conn_is_first(q, head, d->bytes)) {
 		l->user->gone(l->owner);
 		if (q)
 			quic_conn_free(q);
 		return;
 	}
-	q->path.peer = q->path.from = *peer;
-	q->local = *local;
+	q->path.peer = d->peer;
+	q->local = d->local;
 	q->listener_owner = l->owner;
 	quic_attach(q, s);
 	q->flags |= QUIC_FL_HALF_OPEN | (wants_own_socket(l) ? QUIC_FL_OWN_SOCKET : 0);
@@ -280,13 +282,12 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 		quic_conn_free(q);
 		return;
 	}
-	quic_conn_recv(q, bytes, len, clock_now_ns());
+	quic_conn_input(q, d);
 	quic_conn_settle(q);
 }
 
 static void on_initial(struct quic_socket *s, const struct quic_packet *head,
-		       const struct addr *peer, const struct addr *local, uint8_t *bytes,
-		       size_t len)
+		       const struct quic_datagram *d)
 {
 	enum quic_verdict verdict;
 	struct quic_cid odcid;
@@ -294,70 +295,69 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 
 	s = acceptor(s);
 	/* RFC 9000 14.1, 7.2 */
-	if (!s || len < QUIC_INITIAL_MIN || head->dcid.len < 8)
+	if (!s || d->len < QUIC_INITIAL_MIN || head->dcid.len < 8)
 		return;
-	if (peer->port < 1024 && !s->listener.tunes->any_port)
+	if (d->peer.port < 1024 && !s->listener.tunes->any_port)
 		return;
 	verdict = s->listener.user->judge
-			  ? s->listener.user->judge(s->listener.owner, peer, local) : QUIC_ADMIT;
+			  ? s->listener.user->judge(s->listener.owner, &d->peer, &d->local)
+			  : QUIC_ADMIT;
 	if (verdict == QUIC_REFUSE)
-		send_refusal(s, head, peer, local);
+		send_refusal(s, head, d);
 	if (verdict == QUIC_REFUSE || verdict == QUIC_IGNORE)
 		return;
-	valid = quic_token_check(head->token, head->token_len, peer, &head->dcid,
+	valid = quic_token_check(head->token, head->token_len, &d->peer, &head->dcid,
 				 token_time_s(), &odcid);
 	if (!valid && (verdict == QUIC_PROVE || wants_retry(&s->listener))) {
-		send_retry(s, head, peer, local);
+		send_retry(s, head, d);
 		return;
 	}
-	begin(s, head, valid ? &odcid : NULL, peer, local, bytes, len);
+	begin(s, head, valid ? &odcid : NULL, d);
 }
 
-static void on_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
-			uint8_t *bytes, size_t len)
+static void on_datagram(struct quic_socket *s, const struct quic_datagram *d)
 {
 	struct quic_packet head;
 	struct quic_conn *q;
 
-	if (!quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head))
+	if (!quic_packet_read(d->bytes, d->len, QUIC_OUR_CID_LEN, &head))
 		return;
 	q = quic_find(&head.dcid, head.type == QUIC_PACKET_INITIAL);
 	if (q) {
-		quic_conn_input(q, peer, bytes, len);
+		quic_conn_input(q, d);
 		quic_conn_settle(q);
 	} else if (head.type == QUIC_PACKET_OTHER) {
-		if (head.version && len >= QUIC_INITIAL_MIN)
-			send_versions(s, &head, peer, local);
+		if (head.version && d->len >= QUIC_INITIAL_MIN)
+			send_versions(s, &head, d);
 	} else if (head.type == QUIC_PACKET_INITIAL) {
-		on_initial(s, &head, peer, local, bytes, len);
-	} else if (!pass_on(&head, peer, local, bytes, len) && head.type == QUIC_PACKET_SHORT) {
-		send_reset(s, &head, len, peer, local);
+		on_initial(s, &head, d);
+	} else if (!pass_on(&head, d) && head.type == QUIC_PACKET_SHORT) {
+		send_reset(s, &head, d);
 	}
 }
 
 /* What comes to the socket of a connection may be of another one: its peer may begin anew from the
  * same port, and before it was connected everybody's datagrams came.
  */
-static void on_own_datagram(struct quic_socket *s, const struct addr *peer,
-			    const struct addr *local, uint8_t *bytes, size_t len)
+static void on_own_datagram(struct quic_socket *s, const struct quic_datagram *d)
 {
+	struct quic_datagram to = *d;
 	struct quic_packet head;
 	struct quic_socket *listening;
 	struct quic_conn *q = s->only;
-	struct addr to;
 
 	if (!q)
 		return;
-	to = q->local;
-	listening = socket_of_port(to.port);
+	to.local = q->local;
+	listening = socket_of_port(to.local.port);
 	if (listening) {
-		on_datagram(listening, peer, &to, bytes, len);
+		on_datagram(listening, &to);
 		return;
 	}
-	q = quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head) ? quic_find(&head.dcid, false)
+	q = quic_packet_read(d->bytes, d->len, QUIC_OUR_CID_LEN, &head) ? quic_find(&head.dcid, false)
 								  : NULL;
 	if (q) {
-		quic_conn_input(q, peer, bytes, len);
+		quic_conn_input(q, d);
 		quic_conn_settle(q);
 	}
 }

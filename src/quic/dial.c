@@ -39,14 +39,15 @@ static const struct quic_host host = {
 	.forget = quic_detach,
 };
 
-static void on_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
-			uint8_t *bytes, size_t len)
+static void on_datagram(struct quic_socket *s, const struct quic_datagram *d)
 {
+	struct quic_datagram from = *d;
 	struct quic_conn *q = s->only;
 
 	if (!q)
 		return;
-	quic_conn_input(q, &q->path.peer, bytes, len);
+	from.peer = q->path.peer;
+	quic_conn_input(q, &from);
 	quic_conn_settle(q);
 }
 

@@ -245,13 +245,12 @@ static void send_batch(struct quic_socket *s, const struct batch *b, const uint8
 	}
 }
 
-void quic_send_datagram(struct quic_socket *s, const struct addr *peer,
-			const struct addr *local, const uint8_t *bytes, size_t len)
+void quic_send_datagram(struct quic_socket *s, const struct quic_datagram *d)
 {
-	struct batch b = { .peer = *peer, .local = *local, .len = len, .segment = len };
+	struct batch b = { .peer = d->peer, .local = d->local, .len = d->len, .segment = d->len };
 
 	if (!s->full)
-		send_batch(s, &b, bytes);
+		send_batch(s, &b, d->bytes);
 }
 
 void quic_later(struct quic_conn *q)
@@ -353,10 +352,10 @@ static void go_on(struct quic_socket *s)
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
-void quic_conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len)
+void quic_conn_input(struct quic_conn *q, const struct quic_datagram *d)
 {
-	q->path.from = *peer;
-	quic_conn_recv(q, bytes, len, clock_now_ns());
+	q->path.from = d->peer;
+	quic_conn_recv(q, d->bytes, d->len, clock_now_ns());
 }
 
 /* Which of our addresses it was sent to. */
@@ -406,9 +405,9 @@ static bool receive(struct quic_socket *s)
 		.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &v, .msg_iovlen = 1,
 		.msg_control = control, .msg_controllen = sizeof(control),
 	};
-	struct addr peer, local;
+	struct quic_datagram d;
 	ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
-	size_t len, segment;
+	size_t segment;
 	int error;
 
 	if (n < 0) { /* (an error of a datagram sent before is told once) */
@@ -416,12 +415,13 @@ static bool receive(struct quic_socket *s)
 		note_error(s, error);
 		return error != EAGAIN && error != EWOULDBLOCK;
 	}
-	peer = addr_from_sockaddr(&from, m.msg_namelen);
-	local = local_of(&m, s->port);
+	d.peer = addr_from_sockaddr(&from, m.msg_namelen);
+	d.local = local_of(&m, s->port);
 	segment = segment_of(&m, (size_t)n);
-	for (size_t at = 0; at < (size_t)n && peer.port && addr_is_inet(&peer); at += len) {
-		len = (size_t)n - at < segment ? (size_t)n - at : segment;
-		s->input(s, &peer, &local, me.rx + at, len);
+	for (size_t at = 0; at < (size_t)n && d.peer.port && addr_is_inet(&d.peer); at += d.len) {
+		d.bytes = me.rx + at;
+		d.len = (size_t)n - at < segment ? (size_t)n - at : segment;
+		s->input(s, &d);
 	}
 	return true;
 }

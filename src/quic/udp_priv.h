@@ -16,9 +16,16 @@ struct held;
 struct quic_cid;
 
 struct quic_socket;
-/* A datagram came; its bytes may be changed. */
-typedef void quic_input_fn(struct quic_socket *s, const struct addr *peer,
-			   const struct addr *local, uint8_t *bytes, size_t len);
+
+/* Bytes that came, or that are to leave. <local>: our address; ADDR_NONE: the socket's. */
+struct quic_datagram {
+	struct addr peer, local;
+	uint8_t *bytes;                /* borrowed; of one that came, they may be changed */
+	size_t len;
+};
+
+/* A datagram came. */
+typedef void quic_input_fn(struct quic_socket *s, const struct quic_datagram *d);
 
 /* A socket of a thread: one for each listening one, whose connections share it, one for each
  * connection to a server, and one for each of a client's that is to have its own.
@@ -48,8 +55,7 @@ void quic_socket_close(struct quic_socket *s);
 /* Those of the calling thread: quic_socket.link. */
 struct list *quic_sockets(void);
 /* Sends what belongs to no connection, if the socket takes it. */
-void quic_send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
-			const uint8_t *bytes, size_t len);
+void quic_send_datagram(struct quic_socket *s, const struct quic_datagram *d);
 /* A connection is reached by <s> from now on, and found by its ids / no more. The socket closes
  * behind the last one when nobody listens on it.
  */
@@ -57,7 +63,7 @@ void quic_attach(struct quic_conn *q, struct quic_socket *s);
 void quic_detach(struct quic_conn *q);
 /* That of an id of ours, or, of Initial packets, of the id that its client has made up. */
 struct quic_conn *quic_find(const struct quic_cid *cid, bool initial);
-void quic_conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len);
+void quic_conn_input(struct quic_conn *q, const struct quic_datagram *d);
 /* For struct quic_host. */
 void quic_later(struct quic_conn *q);
 /* Those of the calling thread, in no order; <fn> must not end any. */
