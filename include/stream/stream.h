@@ -175,8 +175,9 @@ struct stream {
 		uint16_t asked;        /* of the rule whose page has another one; 0: none */
 		uint16_t server;       /* of the server's answer, whatever became of it; 0: none */
 		int connection;        /* 1 + errno of the last one to a server; 0: none */
-		uint32_t tls;          /* of the same: tls_error() */
 		uint16_t interims;     /* 1xx answers that the server has sent */
+		uint8_t handshake;     /* of that connection: 0, or why it failed (conn_error.h) */
+		uint32_t tls_error;    /* and OpenSSL's number */
 	} answer;
 	struct {
 		uint16_t left, count;

@@ -223,8 +223,12 @@ struct slice tls_sni(const struct conn *c);
  * (error:...)" as logs have it. NULL: for no reason of TLS, the connection went.
  */
 const char *tls_failure(const struct conn *c);
-/* OpenSSL's number of the first error on <c>; 0: there was none, or it has no TLS. */
-uint32_t tls_error(const struct conn *c);
+
+/* How the handshake with a server failed, and OpenSSL's number of it in *error (0: the connection
+ * went). Names: the certificate is not one of the host that verifyhost, or else SNI, has named.
+ */
+enum tls_refusal { TLS_REFUSED_NOT, TLS_REFUSED, TLS_REFUSED_HOST, TLS_REFUSED_NAME };
+enum tls_refusal tls_refusal(const struct conn *c, uint32_t *error);
 
 /* How the fetches of this floor find their connection; set once by the floor that knows sessions
  * and streams. Either returns NULL when there is none.
@@ -232,8 +236,10 @@ uint32_t tls_error(const struct conn *c);
 struct tls_locator {
 	struct conn *(*front)(const struct expr_ctx *ctx);
 	struct conn *(*back)(const struct expr_ctx *ctx);
-	/* tls_error() of the last one to a server, where <back> has none any more. */
-	uint32_t (*back_error)(const struct expr_ctx *ctx);
+	/* OpenSSL's error of the last connection to a server whose handshake failed, when it is
+	 * not there any more. False: it did not.
+	 */
+	bool (*back_failed)(const struct expr_ctx *ctx, uint32_t *error);
 };
 void tls_set_locator(const struct tls_locator *l);
 

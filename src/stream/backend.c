@@ -15,6 +15,7 @@
 #include "net/socket.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
+#include "stream/conn_error.h"
 #include "stream/persist.h"
 #include "stream/stick.h"
 #include "stream/trail.h"
@@ -37,16 +38,28 @@
 
 /* --- letting go ------------------------------------------------------------------------------ */
 
+/* What is asked of the connection to the server when it is over. */
+static void keep_error(struct stream *s, const struct conn *c)
+{
+	static const uint8_t errors[] = {
+		[TLS_REFUSED] = CONN_ERROR_HANDSHAKE, [TLS_REFUSED_HOST] = CONN_ERROR_HOST,
+		[TLS_REFUSED_NAME] = CONN_ERROR_NAME,
+	};
+
+	s->answer.connection = 1 + c->error;
+	s->answer.handshake = 0;
+	if (c->error)
+		s->answer.handshake = errors[tls_refusal(c, &s->answer.tls_error)];
+}
+
 void stream_drop_back(struct stream *s)
 {
 	struct endpoint *ep = &s->back;
 	const struct conn *c = ep->ops ? ep->ops->conn(ep) : NULL;
 
 	server_conn_forget_ask(s);
-	if (c && (c->error || s->t.connected)) {
-		s->answer.connection = 1 + c->error;
-		s->answer.tls = tls_error(c);
-	}
+	if (c && (c->error || s->t.connected))
+		keep_error(s, c);
 	if (ep->ops)
 		ep->ops->detach(ep);
 	block_queue_clear(&ep->rx);

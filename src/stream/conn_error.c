@@ -29,7 +29,11 @@ static const struct conn_error errors[] = {
 	{ 27, "SSL_TOO_MANY", "Too many SSL connections" },
 	{ 30, "SSL_CA_FAIL", "SSL client CA chain cannot be verified" },
 	{ 31, "SSL_CRT_FAIL", "SSL client certificate not trusted" },
-	{ 34, "SSL_HANDSHAKE", "SSL handshake failure" },
+	{ CONN_ERROR_HOST, "SSL_MISMATCH",
+	  "Server presented an SSL certificate different from the configured one" },
+	{ CONN_ERROR_NAME, "SSL_MISMATCH_SNI",
+	  "Server presented an SSL certificate different from the expected one" },
+	{ CONN_ERROR_HANDSHAKE, "SSL_HANDSHAKE", "SSL handshake failure" },
 };
 
 uint8_t conn_error_id(const char *message)

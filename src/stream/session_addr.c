@@ -66,9 +66,12 @@ static struct conn *back_conn(const struct expr_ctx *ctx)
 	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
 }
 
-static uint32_t back_error(const struct expr_ctx *ctx)
+static bool back_failed(const struct expr_ctx *ctx, uint32_t *error)
 {
-	return ctx->stream && !ctx->check && !back_conn(ctx) ? ctx->stream->answer.tls : 0;
+	if (!ctx->stream || !ctx->stream->answer.handshake)
+		return false;
+	*error = ctx->stream->answer.tls_error;
+	return true;
 }
 
 /* What TLS tells of itself goes to the global log. */
@@ -80,7 +83,7 @@ static void tls_notice(struct config *cfg, const char *text)
 void session_addr_init(void)
 {
 	static const struct tls_locator locator = { .front = front_conn, .back = back_conn,
-						   .back_error = back_error };
+						    .back_failed = back_failed };
 	static const struct tls_event_log events = { .notice = tls_notice };
 
 	tls_set_locator(&locator);

@@ -77,6 +77,20 @@ const char *tls_reason(void)
 	return text ? text : "unknown error";
 }
 
+enum tls_refusal tls_refusal(const struct conn *c, uint32_t *error)
+{
+	const struct tls_conn *t = tls_of(c);
+
+	if (!t || t->flags & TLS_FL_DONE || SSL_in_before(t->ssl))
+		return TLS_REFUSED_NOT;
+	*error = t->error;
+	if (t->peer_error != X509_V_ERR_HOSTNAME_MISMATCH &&
+	    t->peer_error != X509_V_ERR_IP_ADDRESS_MISMATCH)
+		return TLS_REFUSED;
+	return SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name) ? TLS_REFUSED_NAME
+								      : TLS_REFUSED_HOST;
+}
+
 const char *tls_failure(const struct conn *c)
 {
 	static __thread char text[320];
@@ -92,13 +106,6 @@ const char *tls_failure(const struct conn *c)
 	ERR_error_string_n(t->error, error, sizeof(error));
 	snprintf(text, sizeof(text), "SSL handshake failure (%s)", error);
 	return text;
-}
-
-uint32_t tls_error(const struct conn *c)
-{
-	const struct tls_conn *t = tls_of(c);
-
-	return t ? t->error : 0;
 }
 
 /* --- figures: touched once per connection ---------------------------------------------------- */

@@ -18,11 +18,13 @@ struct tls_conn *tls_smp_conn(const struct expr_ctx *ctx, enum tls_side side)
 	return tls_of(side == TLS_BACK ? locator->back(ctx) : locator->front(ctx));
 }
 
-uint32_t tls_smp_error(const struct expr_ctx *ctx, enum tls_side side)
+bool tls_smp_error(const struct expr_ctx *ctx, uint32_t *error)
 {
-	const struct tls_conn *t = tls_smp_conn(ctx, side);
+	const struct tls_conn *t = tls_smp_own(ctx);
 
-	if (t)
-		return t->error;
-	return locator && side == TLS_BACK ? locator->back_error(ctx) : 0;
+	if (!t)
+		return locator && tls_smp_side(ctx) == TLS_BACK &&
+			locator->back_failed(ctx, error);
+	*error = t->error;
+	return true;
 }

@@ -13,13 +13,16 @@ enum tls_side { TLS_FRONT, TLS_BACK };
 
 /* The TLS state that a fetch asks of; NULL: that side has none (locate.c). */
 struct tls_conn *tls_smp_conn(const struct expr_ctx *ctx, enum tls_side side);
-/* OpenSSL's number of its first error, also of one to a server that failed and is gone; 0: none. */
-uint32_t tls_smp_error(const struct expr_ctx *ctx, enum tls_side side);
 
 static inline enum tls_side tls_smp_side(const struct expr_ctx *ctx)
 {
 	return *(const enum tls_side *)ctx->data;
 }
+
+/* OpenSSL's error of the context's side, of a server's connection that is over too. False: there
+ * was no connection of TLS.
+ */
+bool tls_smp_error(const struct expr_ctx *ctx, uint32_t *error);
 
 /* That of the fetch's own side. */
 static inline struct tls_conn *tls_smp_own(const struct expr_ctx *ctx)

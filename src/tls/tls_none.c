@@ -238,14 +238,14 @@ struct slice tls_sni(const struct conn *c)
 	return slice_none();
 }
 
+enum tls_refusal tls_refusal(const struct conn *c, uint32_t *error)
+{
+	return TLS_REFUSED_NOT;
+}
+
 const char *tls_failure(const struct conn *c)
 {
 	return NULL;
-}
-
-uint32_t tls_error(const struct conn *c)
-{
-	return 0;
 }
 
 void tls_set_locator(const struct tls_locator *l)

@@ -16,7 +16,7 @@ static const enum tls_side front = TLS_FRONT, back = TLS_BACK;
 
 static enum expr_result fetch_is_on(FETCH_ARGS)
 {
-	return smp_give_bool(out, tls_smp_own(ctx) || tls_smp_error(ctx, tls_smp_side(ctx)));
+	return smp_give_bool(out, tls_smp_own(ctx) != NULL);
 }
 
 static enum expr_result fetch_cipher(FETCH_ARGS)
@@ -191,17 +191,17 @@ static enum expr_result fetch_has_early(FETCH_ARGS)
 
 static enum expr_result fetch_error(FETCH_ARGS)
 {
-	uint32_t error = tls_smp_error(ctx, tls_smp_side(ctx));
+	uint32_t error;
 
-	return error || tls_smp_own(ctx) ? smp_give_int(out, error) : EXPR_NONE;
+	return tls_smp_error(ctx, &error) ? smp_give_int(out, error) : EXPR_NONE;
 }
 
 static enum expr_result fetch_error_text(FETCH_ARGS)
 {
-	uint32_t error = tls_smp_error(ctx, tls_smp_side(ctx));
+	uint32_t error;
 	char text[256];
 
-	if (!error)
+	if (!tls_smp_error(ctx, &error) || !error)
 		return EXPR_NONE;
 	ERR_error_string_n(error, text, sizeof(text));
 	return tls_smp_copy(ctx, out, SMP_STR, text, strlen(text));

@@ -13,6 +13,7 @@
 #include "base/bug.h"
 #include "net/conn_facts.h"
 #include "quic/quic.h"
+#include "stream/conn_error.h"
 
 /* The connection of a side (<data> of back fetches is not NULL). NULL: none. */
 static const struct conn *conn_of(const struct expr_ctx *ctx, bool back)
@@ -150,7 +151,6 @@ static const struct { int error; int number; const char *name, *text; } errors[]
 	{ ENOTSOCK, 55, "ENSOCK", "ENSOCK returned by OS" },
 	{ ENOBUFS, 56, "ENOBUFS", "ENOBUFS returned by OS" },
 	{ EPIPE, 57, "EPIPE", "EPIPE returned by OS" },
-	{ EPROTO, 34, "SSL_HANDSHAKE", "SSL handshake failure" },
 	{ -1, 6, "SOCK_ERR", "General socket error" }, /* any other */
 };
 
@@ -170,27 +170,43 @@ static int error_row(const struct expr_ctx *ctx)
 	return (int)i;
 }
 
+/* Why the handshake with the server failed; NULL: it did not. */
+static const struct conn_error *handshake_error(const struct expr_ctx *ctx)
+{
+	return ctx->data && ctx->stream && !conn_of(ctx, true) ?
+		conn_error_find(ctx->stream->answer.handshake) : NULL;
+}
+
 static enum expr_result fetch_error(struct expr_ctx *ctx, const struct expr_arg *args,
 				    struct sample *out)
 {
+	const struct conn_error *e = handshake_error(ctx);
 	int row = error_row(ctx);
 
+	if (e)
+		return smp_give_int(out, e->id);
 	return row < 0 ? EXPR_NONE : smp_give_int(out, errors[row].number);
 }
 
 static enum expr_result fetch_error_name(struct expr_ctx *ctx, const struct expr_arg *args,
 					 struct sample *out)
 {
+	const struct conn_error *e = handshake_error(ctx);
 	int row = error_row(ctx);
 
+	if (e)
+		return smp_give_text(out, slice_of(e->name));
 	return row < 0 ? EXPR_NONE : smp_give_text(out, slice_of(errors[row].name));
 }
 
 static enum expr_result fetch_error_text(struct expr_ctx *ctx, const struct expr_arg *args,
 					 struct sample *out)
 {
+	const struct conn_error *e = handshake_error(ctx);
 	int row = error_row(ctx);
 
+	if (e)
+		return smp_give_text(out, slice_of(e->message));
 	return row < 0 ? EXPR_NONE : smp_give_text(out, slice_of(errors[row].text));
 }
 
