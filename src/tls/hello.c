@@ -171,6 +171,9 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 		return true;
 	if (!SSL_set_SSL_CTX(ssl, ctx))
 		return false;
+	/* (OpenSSL took the curves of the first context when the connection began) */
+	if (set->curves && SSL_set1_curves_list(ssl, set->curves) != 1)
+		return false;
 	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), tls_verify_callback);
 	tls_set_versions(ssl, set);
 	SSL_clear_options(ssl, TLS_EARLY_OPTIONS);
