@@ -164,6 +164,7 @@ struct stream {
 	struct listener_conf *listener;/* same */
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
+	struct server_conn *back_conn; /* while <back> is attached, to a server: borrowed */
 	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */

@@ -12,6 +12,7 @@
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
 #include "log_priv.h"
+#include "server_conn.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
 #define INTERIMS_MAX 1000
@@ -254,6 +255,21 @@ enum step stage_send(struct stream *s)
 	return step == STEP_WAIT ? check_waiting(s) : step;
 }
 
+/* Does the server ask for a scheme that is about the connection, not about the request? */
+static bool asks_for_connection(const struct http_msg *m)
+{
+	uint8_t id = m->status == 401 ? FIELD_WWW_AUTHENTICATE : FIELD_PROXY_AUTHENTICATE;
+
+	for (unsigned i = 0; i < m->fields.count; i++) {
+		const struct h1_field *f = &m->fields.list[i];
+
+		if (f->id == id && (slice_starts_nocase(f->value, SLICE("ntlm")) ||
+				    slice_starts_nocase(f->value, SLICE("nego"))))
+			return true;
+	}
+	return false;
+}
+
 /* The head of the answer is there. */
 enum step stage_response(struct stream *s)
 {
@@ -278,6 +294,8 @@ enum step stage_response(struct stream *s)
 	    filters_instead(s, (unsigned)s->res.status, true))
 		return stream_goto(s, STAGE_SEND);
 	s->answer.status = s->answer.server = s->res.status;
+	if (unlikely(s->res.status == 401 || s->res.status == 407) && asks_for_connection(&s->res))
+		server_conn_make_private(s);
 	if (tables_are_used())
 		track_answer(s, s->answer.status);
 	capture_response(s);

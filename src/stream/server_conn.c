@@ -94,7 +94,7 @@ static bool sc_is_private(const struct server_conn *sc)
 
 	if (unlikely(srv->is_reverse))
 		return false;
-	return srv->proxy->reuse == REUSE_NEVER || srv->send_proxy || srv->is_direct ||
+	return sc->is_private || srv->proxy->reuse == REUSE_NEVER || srv->send_proxy || srv->is_direct ||
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 
@@ -315,7 +315,18 @@ bool server_conn_take_idle(struct stream *s)
 		sc = find_shared(s, key, mux);
 	if (!sc)
 		return false;
+	s->back_conn = sc;
 	return sc_attach(sc, &s->back);
+}
+
+void server_conn_make_private(struct stream *s)
+{
+	struct server_conn *sc = s->back_conn;
+
+	if (!sc || !s->back.ops || sc->multiplex || sc->server->is_reverse)
+		return;
+	sc->is_private = true;
+	sc->session = s->sess;
 }
 
 void server_conn_end_session(struct session *sess)
@@ -581,6 +592,7 @@ enum dial_result server_conn_open(struct stream *s)
 			sc_free(sc);
 		return DIAL_NO_MEMORY;
 	}
+	s->back_conn = sc;
 	sc->session = s->sess;
 	sc->has_room = s->server->strict_maxconn;
 	sc->begun = 1;

@@ -27,6 +27,10 @@ bool server_conn_take_idle(struct stream *s);
 bool server_conn_ask_others(struct stream *s);
 /* Ends that wait: the answer concerns the stream no more. Harmless when there is none. */
 void server_conn_forget_ask(struct stream *s);
+/* The stream's connection to its server is of its client alone from now on, as the server takes all
+ * requests on it for that client's. Not one of several streams: others are on it already.
+ */
+void server_conn_make_private(struct stream *s);
 /* The server whose connection this client's earlier requests have left, if it is one of <be>; or
  * NULL. */
 struct server *server_conn_last_server(const struct session *sess, const struct proxy *be);
