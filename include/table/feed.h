@@ -37,7 +37,7 @@ void table_feed_close(struct table_state *st);
 void table_feed_take(struct table_state *st, void (*each)(void *ctx, struct table_entry *e),
 		     void *ctx);
 
-/* Notes an entry that is held, though it was neither used nor changed here: others do not know it. */
+/* Notes an entry that the caller holds, though it was not used here: others do not know it. */
 void table_tell(struct table_state *st, struct table_entry *e);
 /* Was it noted, and not taken yet? */
 static inline bool table_is_noted(const struct table_entry *e)
