@@ -175,8 +175,9 @@ class Speaker:
         kind, at = varint(data, at)
         length, at = varint(data, at)
         stored, at = varint(data, at)
-        self.now = self.tables[ident] = {"name": name.strip("/"), "kind": kind, "len": length, "waiting": [], "id": 0,
-                                         "nth": bin(stored & ((1 << COUNT) - 1)).count("1")}
+        self.now = self.tables.setdefault(ident, {"waiting": [], "id": 0})  # it is defined again whenever it is meant
+        self.now.update({"name": name.strip("/"), "kind": kind, "len": length,
+                         "nth": bin(stored & ((1 << COUNT) - 1)).count("1")})
 
     def update(self, kind, data, at):
         """Notes a key, its count and its number; not those of a lesson."""
@@ -222,7 +223,10 @@ class Speaker:
         self.rest = data[at:]
 
     def agree(self, ident, number, acked):
+        """The reference acknowledges numbers that were never said, most often when much comes: these say nothing."""
         t = self.tables[ident]
+        if ((t["id"] - number) & 0xffffffff) >= 1 << 31:
+            return
         of, left = acked[t["name"]], []
         for u in t["waiting"]:
             if (number - u[0]) & 0xffffffff >= 1 << 31:
