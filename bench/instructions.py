@@ -37,6 +37,8 @@ KINDS = {
     "spoe": ("spoe", [], "a kept request, an SPOE message"),
     "fcgi": ("fcgi", [], "a kept request, FastCGI"),
     "forward-auth": ("forward-auth", [], "a kept request, forward-auth remembers"),
+    "telemetry": ("telemetry", [], "a kept request, traced, 1 % sampled"),
+    "telemetry-silent": ("telemetry-silent", [], "the same with unsampled silent"),
     "mirror": ("mirror", [], "a kept request and its copy"),
     "stick": ("stick", [], "a kept request that is tracked"),
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* otlp.h - messages of the OpenTelemetry protocol, as Protocol Buffers or as JSON
  *
- * Purpose: writes spans one by one, each complete in itself, so that what
+ * Purpose: writes spans and metrics one by one, each complete in itself, so that what
  *          is to be exported is collected as bytes: elements of a batch stand one behind the other,
  *          and otlp_envelope() says what is sent before and behind them.
  * Texts  : bytes that are no UTF-8 count as Latin-1, for receivers refuse others.
@@ -28,7 +28,7 @@ struct otlp {
 	enum otlp_signal signal;
 	bool json;
 	uint8_t attr_field;   /* of the message being written */
-	size_t begin;         /* of a message whose length is not known yet */
+	size_t begin, inner, point; /* of messages whose lengths are not known yet */
 };
 
 enum otlp_span_kind { OTLP_SERVER = 2, OTLP_CLIENT = 3 };
@@ -43,12 +43,32 @@ struct otlp_span {
 	struct slice message;            /* why; may be absent */
 };
 
+enum otlp_metric_kind { OTLP_GAUGE, OTLP_SUM, OTLP_HISTOGRAM };
+
+struct otlp_histogram {
+	uint64_t count;
+	double sum;
+	const double *bounds;
+	const uint64_t *counts;          /* one more than bounds */
+	unsigned bound_count;
+};
+
 /* Elements are appended to <out>; in JSON each behind a comma unless <out> is empty. */
 struct otlp otlp_begin(struct strbuf *out, enum otlp_signal signal, bool json);
 
 /* What the element has besides is added between both calls, by otlp_attr_*(). */
 void otlp_span_open(struct otlp *o, const struct otlp_span *s);
 void otlp_span_close(struct otlp *o, const struct otlp_span *s);
+/* A metric; its points come between both calls. Sums are cumulative and never go down. */
+void otlp_metric_open(struct otlp *o, enum otlp_metric_kind kind, struct slice name,
+		      struct slice help);
+void otlp_metric_close(struct otlp *o, enum otlp_metric_kind kind);
+/* A point, whose attributes come before its value: open, otlp_attr_*(), close. */
+void otlp_point_open(struct otlp *o, enum otlp_metric_kind kind);
+void otlp_point_close(struct otlp *o, uint64_t start_ns, uint64_t now_ns, double value);
+void otlp_point_close_histogram(struct otlp *o, uint64_t start_ns, uint64_t now_ns,
+				const struct otlp_histogram *h);
+
 /* An attribute of what is open. */
 void otlp_attr_text(struct otlp *o, struct slice key, struct slice value);
 void otlp_attr_int(struct otlp *o, struct slice key, int64_t value);

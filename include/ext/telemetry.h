@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* telemetry.h - sections telemetry: requests as traces of OpenTelemetry, exported by OTLP over HTTP
+/* telemetry.h - sections telemetry: traces and metrics of OpenTelemetry, exported by OTLP over HTTP
  *
  *     telemetry otel
  *         otlp http://127.0.0.1:4318
@@ -13,6 +13,8 @@
  *          traceparent or B3, and each try tells its server its own span. Attributes are those of
  *          the semantic conventions for HTTP, and what the log has: timers, termination state, the
  *          end and its text.
+ * Metrics: `metrics <time>` has the program ask its own prometheus-exporter so often, through a
+ *          hidden backend; what it says becomes metrics of OTLP, with the same names and labels.
  * Sampling: by the sender's decision, else by a part of the traces; a rule may decide anew. A
  *          request that fails is exported whatever was decided, as far as this program saw it.
  * Export : spans are encoded when the stream ends, into a buffer of their thread. A task of
@@ -34,6 +36,6 @@
 
 #include "base/module.h"
 
-extern const struct module mod_telemetry;
+extern const struct module mod_telemetry, mod_telemetry_early;
 
 #endif

@@ -5,28 +5,45 @@
  * stands before it in Protocol Buffers: a byte is kept for it, and more are made when it is closed.
  */
 #include "codec/otlp.h"
+#include <endian.h>
 #include <string.h>
+#include "base/bug.h"
 #include "base/num.h"
 #include "codec/json.h"
 #include "codec/json_text.h"
 #include "codec/protobuf.h"
 
-#define VARINT_MAX 10
+#define VARINT_MAX 11 /* and a NUL */
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
-static void put_varint(struct strbuf *out, uint64_t v)
+static inline void put_byte(struct strbuf *out, uint64_t v)
 {
-	char bytes[VARINT_MAX];
-	size_t n = 0;
+	char c = (char)v;
 
-	for (; v >= 0x80; v >>= 7)
-		bytes[n++] = (char)(v | 0x80);
-	bytes[n++] = (char)v;
-	strbuf_add(out, slice_make(bytes, n));
+	if (unlikely(out->size - out->len < 2))
+		strbuf_add_slow(out, slice_make(&c, 1));
+	else
+		out->ptr[out->len++] = c;
 }
 
-static void put_tag(struct otlp *o, unsigned field, enum protobuf_wire wire)
+static inline void put_varint(struct strbuf *out, uint64_t v)
+{
+	for (; unlikely(v >= 0x80); v >>= 7)
+		put_byte(out, v | 0x80);
+	put_byte(out, v);
+}
+
+static inline size_t varint_len(uint64_t v)
+{
+	size_t n = 1;
+
+	for (; unlikely(v >= 0x80); v >>= 7)
+		n++;
+	return n;
+}
+
+static inline void put_tag(struct otlp *o, unsigned field, enum protobuf_wire wire)
 {
 	put_varint(o->out, field << 3 | (unsigned)wire);
 }
@@ -49,11 +66,16 @@ static void put_key(struct otlp *o, const char *name)
 
 static bool is_ascii(struct slice s)
 {
-	unsigned char any = 0;
+	uint64_t any = 0, word;
+	size_t i = 0;
 
-	for (size_t i = 0; i < s.len; i++)
+	for (; i + 8 <= s.len; i += 8) {
+		memcpy(&word, s.ptr + i, 8);
+		any |= word;
+	}
+	for (; i < s.len; i++)
 		any |= (unsigned char)s.ptr[i];
-	return any < 0x80;
+	return !(any & 0x8080808080808080);
 }
 
 /* A text that has other bytes than ASCII, through the rules of JSON's strings, as UTF-8. */
@@ -96,18 +118,17 @@ static void put_text(struct otlp *o, unsigned field, const char *name, struct sl
 static void put_id(struct otlp *o, unsigned field, const char *name, const uint64_t *words,
 		   size_t count)
 {
-	char bytes[16], digits[32];
+	uint64_t big[2] = { htobe64(words[0]), count > 1 ? htobe64(words[1]) : 0 };
 	size_t len = count * 8;
+	char digits[32];
 
-	for (size_t i = 0; i < len; i++)
-		bytes[i] = (char)(words[i / 8] >> (56 - i % 8 * 8));
 	if (!o->json) {
 		put_tag(o, field, PROTOBUF_BYTES);
 		put_varint(o->out, len);
-		strbuf_add(o->out, slice_make(bytes, len));
+		strbuf_add(o->out, slice_make((const char *)big, len));
 		return;
 	}
-	num_put_hex_bytes(digits, bytes, len);
+	num_put_hex_bytes(digits, big, len);
 	put_key(o, name);
 	strbuf_add_char(o->out, '"');
 	strbuf_add(o->out, slice_make(digits, 2 * len));
@@ -116,11 +137,9 @@ static void put_id(struct otlp *o, unsigned field, const char *name, const uint6
 
 static void put_fixed(struct strbuf *out, uint64_t v, unsigned len)
 {
-	char bytes[8];
+	uint64_t little = htole64(v);
 
-	for (unsigned i = 0; i < len; i++)
-		bytes[i] = (char)(v >> (8 * i));
-	strbuf_add(out, slice_make(bytes, len));
+	strbuf_add(out, slice_make((const char *)&little, len));
 }
 
 /* 64 bits are a text in JSON. */
@@ -135,6 +154,20 @@ static void put_fixed64(struct otlp *o, unsigned field, const char *name, uint64
 	}
 	put_tag(o, field, PROTOBUF_64BIT);
 	put_fixed(o->out, v, 8);
+}
+
+static void put_double(struct otlp *o, unsigned field, const char *name, double v)
+{
+	uint64_t bits;
+
+	if (o->json) {
+		put_key(o, name);
+		strbuf_printf(o->out, "%.17g", v);
+		return;
+	}
+	memcpy(&bits, &v, sizeof(bits));
+	put_tag(o, field, PROTOBUF_64BIT);
+	put_fixed(o->out, bits, 8);
 }
 
 static void put_small(struct otlp *o, unsigned field, const char *name, uint64_t v)
@@ -182,7 +215,7 @@ static size_t open(struct otlp *o, unsigned field, const char *name)
 		return 0;
 	}
 	put_tag(o, field, PROTOBUF_BYTES);
-	strbuf_add_char(o->out, 0);
+	put_byte(o->out, 0);
 	return o->out->len;
 }
 
@@ -196,17 +229,19 @@ static void close(struct otlp *o, size_t begin)
 		strbuf_add_char(out, '}');
 		return;
 	}
-	if (out->overflow)
+	if (unlikely(out->overflow))
 		return;
+	if (likely(len < 0x80)) {
+		out->ptr[begin - 1] = (char)len;
+		return;
+	}
 	strbuf_init_fixed(&prefix, length, sizeof(length));
 	put_varint(&prefix, len);
-	if (prefix.len > 1 && !strbuf_reserve(out, prefix.len - 1))
+	if (!strbuf_reserve(out, prefix.len - 1))
 		return;
-	if (prefix.len > 1)
-		memmove(out->ptr + begin + prefix.len - 1, out->ptr + begin, len);
+	memmove(out->ptr + begin + prefix.len - 1, out->ptr + begin, len);
 	memcpy(out->ptr + begin - 1, length, prefix.len);
 	out->len += prefix.len - 1;
-	out->ptr[out->len] = 0;
 }
 
 static void list_open(struct otlp *o, const char *name)
@@ -246,26 +281,80 @@ static void attr_close(struct otlp *o, size_t begin, size_t value)
 	close(o, begin);
 }
 
+static inline char *write_varint(char *to, uint64_t v)
+{
+	for (; unlikely(v >= 0x80); v >>= 7)
+		*to++ = (char)(v | 0x80);
+	*to++ = (char)v;
+	return to;
+}
+
+#define TAG(field, wire) ((char)((field) << 3 | (wire)))
+
+/* In Protocol Buffers lengths are known before, and there are many attributes. Writes all but the
+ * <len> bytes of the value's message; returns where these go. NULL: no room.
+ */
+static inline char *attr_begin(struct otlp *o, struct slice key, size_t len)
+{
+	size_t value = 1 + varint_len(len) + len;
+	size_t all = 1 + varint_len(key.len) + key.len + value;
+	struct strbuf *out = o->out;
+	char *to;
+
+	if (unlikely(out->size - out->len < all + 2 * VARINT_MAX) &&
+	    !strbuf_reserve(out, all + 2 * VARINT_MAX))
+		return NULL;
+	to = out->ptr + out->len;
+	*to++ = TAG(o->attr_field, PROTOBUF_BYTES);
+	to = write_varint(to, all);
+	*to++ = TAG(1, PROTOBUF_BYTES);
+	to = write_varint(to, key.len);
+	memcpy(to, key.ptr, key.len);
+	to += key.len;
+	*to++ = TAG(2, PROTOBUF_BYTES);
+	to = write_varint(to, len);
+	out->len = (size_t)(to - out->ptr) + len;
+	return to;
+}
+
 void otlp_attr_text(struct otlp *o, struct slice key, struct slice value)
 {
-	size_t inner, begin = attr_open(o, key, &inner);
+	size_t inner, begin;
 
+	if (likely(!o->json && is_ascii(value))) {
+		char *to = attr_begin(o, key, 1 + varint_len(value.len) + value.len);
+
+		if (!to)
+			return;
+		*to++ = TAG(1, PROTOBUF_BYTES);
+		to = write_varint(to, value.len);
+		if (value.len)
+			memcpy(to, value.ptr, value.len);
+		return;
+	}
+	begin = attr_open(o, key, &inner);
 	put_text(o, 1, "stringValue", value);
 	attr_close(o, begin, inner);
 }
 
 void otlp_attr_int(struct otlp *o, struct slice key, int64_t value)
 {
-	size_t inner, begin = attr_open(o, key, &inner);
+	size_t inner, begin;
 
-	if (o->json) {
-		put_key(o, "intValue");
-		strbuf_add_char(o->out, '"');
-		strbuf_add_int(o->out, value);
-		strbuf_add_char(o->out, '"');
-	} else {
-		put_small(o, 3, NULL, (uint64_t)value);
+	if (likely(!o->json)) {
+		char *to = attr_begin(o, key, 1 + varint_len((uint64_t)value));
+
+		if (!to)
+			return;
+		*to++ = TAG(3, PROTOBUF_VARINT);
+		write_varint(to, (uint64_t)value);
+		return;
 	}
+	begin = attr_open(o, key, &inner);
+	put_key(o, "intValue");
+	strbuf_add_char(o->out, '"');
+	strbuf_add_int(o->out, value);
+	strbuf_add_char(o->out, '"');
 	attr_close(o, begin, inner);
 }
 
@@ -322,6 +411,96 @@ void otlp_span_close(struct otlp *o, const struct otlp_span *s)
 	close(o, o->begin);
 }
 
+/* --- metrics ---------------------------------------------------------------------------------- */
+
+static const struct {
+	uint8_t field, attr_field;
+	const char *name;
+} metric_kinds[] = {
+	[OTLP_GAUGE] = { 5, 7, "gauge" },
+	[OTLP_SUM] = { 7, 7, "sum" },
+	[OTLP_HISTOGRAM] = { 9, 9, "histogram" },
+};
+
+void otlp_metric_open(struct otlp *o, enum otlp_metric_kind kind, struct slice name,
+		      struct slice help)
+{
+	o->begin = open(o, 2, NULL);
+	put_text(o, 1, "name", name);
+	put_text(o, 2, "description", help);
+	o->inner = open(o, metric_kinds[kind].field, metric_kinds[kind].name);
+	list_open(o, "dataPoints");
+}
+
+void otlp_metric_close(struct otlp *o, enum otlp_metric_kind kind)
+{
+	list_close(o);
+	if (kind != OTLP_GAUGE)
+		put_small(o, 2, "aggregationTemporality", 2); /* cumulative */
+	if (kind == OTLP_SUM)
+		put_true(o, 3, "isMonotonic", true);
+	close(o, o->inner);
+	close(o, o->begin);
+}
+
+
+void otlp_point_open(struct otlp *o, enum otlp_metric_kind kind)
+{
+	o->point = open(o, 1, NULL);
+	attrs_open(o, metric_kinds[kind].attr_field);
+}
+
+void otlp_point_close(struct otlp *o, uint64_t start_ns, uint64_t now_ns, double value)
+{
+	list_close(o);
+	put_fixed64(o, 2, "startTimeUnixNano", start_ns);
+	put_fixed64(o, 3, "timeUnixNano", now_ns);
+	put_double(o, 4, "asDouble", value);
+	close(o, o->point);
+}
+
+/* Packed in Protocol Buffers. */
+static void put_list(struct otlp *o, unsigned field, const char *name, unsigned count)
+{
+	if (!o->json) {
+		put_tag(o, field, PROTOBUF_BYTES);
+		put_varint(o->out, count * 8);
+	} else {
+		list_open(o, name);
+	}
+}
+
+void otlp_point_close_histogram(struct otlp *o, uint64_t start_ns, uint64_t now_ns,
+				const struct otlp_histogram *h)
+{
+	list_close(o);
+	put_fixed64(o, 2, "startTimeUnixNano", start_ns);
+	put_fixed64(o, 3, "timeUnixNano", now_ns);
+	put_fixed64(o, 4, "count", h->count);
+	put_double(o, 5, "sum", h->sum);
+	put_list(o, 6, "bucketCounts", h->bound_count + 1);
+	for (unsigned i = 0; i <= h->bound_count; i++) {
+		if (o->json)
+			strbuf_printf(o->out, "%s\"%llu\"", i ? "," : "",
+				      (unsigned long long)h->counts[i]);
+		else
+			put_fixed(o->out, h->counts[i], 8);
+	}
+	list_close(o);
+	put_list(o, 7, "explicitBounds", h->bound_count);
+	for (unsigned i = 0; i < h->bound_count; i++) {
+		uint64_t bits;
+
+		memcpy(&bits, &h->bounds[i], sizeof(bits));
+		if (o->json)
+			strbuf_printf(o->out, "%s%.17g", i ? "," : "", h->bounds[i]);
+		else
+			put_fixed(o->out, bits, 8);
+	}
+	list_close(o);
+	close(o, o->point);
+}
+
 /* --- what is around them ---------------------------------------------------------------------- */
 
 static const struct {
@@ -367,15 +546,6 @@ static void json_envelope(enum otlp_signal signal, struct slice resource, struct
 	put_key(&o, signals[signal].inner);
 	strbuf_add_char(head, '[');
 	strbuf_add_str(tail, "]}]}]}");
-}
-
-static size_t varint_len(uint64_t v)
-{
-	size_t n = 1;
-
-	for (; v >= 0x80; v >>= 7)
-		n++;
-	return n;
 }
 
 void otlp_envelope(enum otlp_signal signal, bool json, struct slice resource,

@@ -29,24 +29,29 @@ static bool read_hex(const char *from, size_t len, uint64_t *out)
 	return true;
 }
 
-/* Eight digits of a number at a time: each byte of <v> gets one digit. */
-static void write_hex8(char *out, uint32_t number)
-{
-	uint64_t v = number, letters;
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-	v = (v & 0xffff0000) << 16 | (v & 0xffff);
-	v = (v & 0x0000ff000000ff00) << 8 | (v & 0x000000ff000000ff);
-	v = (v & 0x00f000f000f000f0) << 4 | (v & 0x000f000f000f000f);
-	letters = (v + 0x0606060606060606) >> 4 & 0x0101010101010101;
-	v += 0x3030303030303030 + letters * ('a' - '0' - 10);
-	v = htobe64(v);
-	memcpy(out, &v, sizeof(v));
-}
+/* The first 8 bytes of both, one by one. */
+#ifdef __clang__
+#define INTERLEAVE(a, b) \
+	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#else
+#define INTERLEAVE(a, b) \
+	__builtin_shuffle(a, b, (bytes16){ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 })
+#endif
 
+/* The 16 digits of <number>, in vectors: the nibbles, in their order, then what they look like. */
 void span_id_write(char *out, uint64_t span)
 {
-	write_hex8(out, (uint32_t)(span >> 32));
-	write_hex8(out + 8, (uint32_t)span);
+	const uint64_t nibbles = 0x0f0f0f0f0f0f0f0f, big = htobe64(span);
+	uint64_t high[2] = { big >> 4 & nibbles }, low[2] = { big & nibbles };
+	bytes16 a, b, digits;
+
+	memcpy(&a, high, sizeof(a));
+	memcpy(&b, low, sizeof(b));
+	digits = INTERLEAVE(a, b);
+	digits += '0' + ((bytes16)(digits > 9) & ('a' - '0' - 10));
+	memcpy(out, &digits, sizeof(digits));
 }
 
 void trace_id_write(char *out, const uint64_t id[2])

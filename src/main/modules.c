@@ -24,7 +24,7 @@
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy, 7 check, 8 manage */ \
-	X(http_client_conf) X(lua_sockets) \
+	X(http_client_conf) X(telemetry_early) X(lua_sockets) \
 	X(balance) X(direct) X(proxy) X(proxy_options) X(forwarded) X(bind) X(unix_bind) X(server) \
 	X(check) X(outlier) \
 	X(mail) X(state_file) X(stats_file) X(stats_shared) X(resolve) X(ring) X(log_backend) \

@@ -4,6 +4,7 @@
 collector that fails, reloads. An extension. --count N: requests with retries and redispatches."""
 import re
 import subprocess
+import time
 import tempfile
 import os
 
@@ -123,9 +124,9 @@ def shapes(tap, args):
             a = server["attributes"]
             want = {"http.request.method": "GET", "url.path": "/p%C3%A9th/;x", "url.query": "q=1&r='2'", "url.scheme": "http",
                     "server.address": "www.example.com", "server.port": 8080, "client.address": "127.0.0.1",
-                    "network.peer.address": "127.0.0.1", "network.protocol.version": "1.1", "http.response.status_code": 200,
+                    "network.peer.address": None, "network.protocol.version": "1.1", "http.response.status_code": 200,
                     "user_agent.original": "t\xe9st", "haproxy.frontend.name": "fe", "haproxy.backend.name": "be",
-                    "haproxy.termination_state": "----", "haproxy.end": "NONE", "haproxy.retries": 0, "haproxy.sampled_by": "parent"}
+                    "haproxy.termination_state": "----", "haproxy.end": None, "haproxy.retries": None, "haproxy.sampled_by": "parent"}
             tap.eq({k: a.get(k) for k in want}, want, encoding + ": its attributes")
             tap.eq([(c["parentSpanId"], c["kind"], c["name"]) for c in clients], [(server["spanId"], 3, "GET")],
                    encoding + ": one try below it")
@@ -211,6 +212,11 @@ def contexts(tap, args):
             path = "/state-%d" % i
             sc.ask(path, [("traceparent", PARENT), ("tracestate", state)])
             tap.eq([s.get("tracestate") for s in sc.sent(path)], [want], "tracestate %.30s" % state)
+    with Scene(args, "sample 0\n\tunsampled silent") as sc:
+        for path, fields in (("/x", ()), ("/y", [("traceparent", PARENT[:-1] + "0"), ("tracestate", "a=b")]), ("/z", [("traceparent", PARENT)])):
+            sc.ask(path, fields)
+        tap.eq((sc.sent("/x"), sc.sent("/y"), [s["traceparent"][:35] for s in sc.sent("/z")]), ([{}], [{}], [PARENT[:35]]),
+               "unsampled silent: servers hear of sampled traces only")
     with Scene(args, "parent ignore\n\tpropagate none") as sc:
         sc.ask("/x", [("traceparent", PARENT), ("tracestate", "a=b"), ("b3", "1")])
         tap.eq(sc.sent("/x"), [{}], "parent ignore, propagate none: nothing goes on")
@@ -227,8 +233,8 @@ def compare_trace(line, server, clients, sent):
     """What a trace says otherwise than the line of the log, or than what servers were sent."""
     wrong, a = [], server["attributes"]
     pairs = [("http.response.status_code", int(line["status"])), ("haproxy.backend.name", line["backend"] if line["backend"] != "fe" else None),
-             ("haproxy.termination_state", line["ts"]), ("haproxy.end", line["end"]),
-             ("haproxy.retries", int(line["rc"].lstrip("+"))), ("url.path", line["path"])]
+             ("haproxy.termination_state", line["ts"]), ("haproxy.end", line["end"] if line["end"] != "NONE" else None),
+             ("haproxy.retries", int(line["rc"].lstrip("+")) or None), ("url.path", line["path"])]
     pairs += [("haproxy.time.%s_ms" % n, int(line[k])) for n, k in
               (("request", "TR"), ("queue", "Tw"), ("connect", "Tc"), ("response", "Tr"), ("active", "Ta")) if int(line[k]) >= 0]
     wrong += ["%s: %r, not %r" % (k, a.get(k), v) for k, v in pairs if a.get(k) != v]
@@ -355,6 +361,73 @@ def troubles(tap, args):
         late.close()
 
 
+def exposed(text):
+    """{(name, labels): value} of Prometheus' text; the kinds of the families."""
+    values, kinds = {}, {}
+    for line in text.split("\n"):
+        m = re.fullmatch(r'([a-z0-9_]+)(?:\{(.*)\})? (\S+)', line)
+        if line.startswith("# TYPE "):
+            kinds[line.split()[2]] = line.split()[3]
+        elif m and m.group(3) != "NaN":
+            labels = re.findall(r'([a-z]+)="((?:[^"\\]|\\.)*)"', m.group(2) or "")
+            values[m.group(1), frozenset((k, v.replace('\\"', '"').replace("\\\\", "\\")) for k, v in labels)] = float(m.group(3))
+    return values, kinds
+
+
+def points(metrics):
+    """The same of metrics of OTLP, histograms as the text has them."""
+    values, kinds = {}, {}
+    for m in metrics:
+        kind = next(k for k in ("gauge", "sum", "histogram") if k in m)
+        kinds[m["name"]] = {"sum": "counter"}.get(kind, kind)
+        for p in m[kind]["dataPoints"]:
+            labels = frozenset(lib_otlp.attributes(p.get("attributes")).items())
+            if kind != "histogram":
+                values[m["name"], labels] = p["asDouble"]
+                continue
+            values[m["name"] + "_sum", labels], values[m["name"] + "_count", labels] = p["sum"], p["count"]
+            bounds = ["%f" % b for b in p["explicitBounds"]] + ["+Inf"]
+            for i, bound in enumerate(bounds):
+                values[m["name"] + "_bucket", labels | {("le", bound)}] = sum(p["bucketCounts"][:i + 1])
+        if kind != "gauge" and (m[kind]["aggregationTemporality"], m[kind].get("isMonotonic", True)) != (2, True):
+            kinds[m["name"]] = "not cumulative"
+    return values, kinds
+
+
+def metrics(tap, args):
+    with Scene(args, "metrics 300ms", third="server s3 127.0.0.1:%(dead)d disabled",
+               rules="http-request use-service prometheus-exporter if { path /metrics }") as sc:
+        for i in range(9):
+            sc.ask("/503-1-%d" % i)
+        with lib.connect(sc.port) as s:
+            s.sendall(b"GET /metrics?histograms HTTP/1.1\r\nHost: h\r\n\r\n")
+            text = lib.Reader(s).response()[2].decode()
+
+        now_ns = time.time_ns()
+
+        def rounds():
+            """Where those begin that were read after the text."""
+            with sc.collector.lock:
+                return [i for i, m in enumerate(sc.collector.metrics) if m["name"] == "haproxy_process_nbthread" and
+                        m["gauge"]["dataPoints"][0]["timeUnixNano"] > now_ns]
+        lib.until(lambda: len(rounds()) >= 2 or sc.collector.wrong)
+        tap.eq(sc.collector.wrong, [], "metrics can be read")
+        at = rounds()
+        got, kinds = points(sc.collector.metrics[at[0]:at[1]])
+        want, want_kinds = exposed(text)
+        shown = {k for k in want_kinds if any(n.startswith(k) for n, _ in want)}
+        tap.eq(({k: v for k, v in kinds.items() if k in shown}, len(shown) > 150), ({k: want_kinds[k] for k in shown}, True),
+               "the families of the exporter, of the same kinds")
+        tap.eq(sorted(map(str, set(want) ^ set(got)))[:5], [], "the same series")
+        quiet = [k for k in want if k[0].startswith(("haproxy_backend_", "haproxy_server_")) and
+                 not re.search("last|seconds_total|rate|idle_conn", k[0])]
+        tap.eq(([(k, want[k], got.get(k)) for k in quiet if want[k] != got.get(k)][:3], len(quiet) > 300), ([], True),
+               "%d of the same values" % len(quiet))
+        rows = [l.split()[1] for l in sc.proxy.ctl("show telemetry").strip().split("\n")]
+        tap.eq((rows, "-telemetry-" in sc.proxy.ctl("show stat")), (["section", "traces", "metrics"], False),
+               "they are counted, the backend that gives them is hidden")
+
+
 def reloads(tap, args):
     def load(text):
         with open(sc.proxy.conf_path, "w") as f:
@@ -417,7 +490,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("telemetry", "an extension")
         tap.done()
-    for test in (shapes, contexts, sampling, troubles, reloads, mistakes):
+    for test in (shapes, contexts, sampling, troubles, metrics, reloads, mistakes):
         tap.attempt(test.__name__, test, tap, args)
     tap.attempt("trees", trees, tap, args, args.count)
     tap.done()

@@ -161,6 +161,11 @@ static bool parse_errors(struct conf_line *l)
 			   &((struct telemetry *)l->object)->ignores_errors);
 }
 
+static bool parse_unsampled(struct conf_line *l)
+{
+	return take_choice(l, "tell", "silent", &((struct telemetry *)l->object)->is_silent);
+}
+
 /* "2.5%", "100". */
 static bool read_percent(const char *word, double *out)
 {
@@ -280,6 +285,11 @@ static bool parse_interval(struct conf_line *l)
 	return take_ms(l, 10, &((struct telemetry *)l->object)->interval_ms);
 }
 
+static bool parse_metrics(struct conf_line *l)
+{
+	return take_ms(l, 100, &((struct telemetry *)l->object)->metrics_ms);
+}
+
 static bool parse_timeout(struct conf_line *l)
 {
 	return take_ms(l, 1, &((struct telemetry *)l->object)->timeout_ms);
@@ -335,12 +345,16 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "propagate", SECTION, .min_args = 1, .max_args = -1, .parse = parse_propagate,
 	  .syntax = "<w3c|b3|b3multi|none>...",
 	  .help = "contexts that servers are sent, w3c by default" },
+	{ .words = "unsampled", ONE, .parse = parse_unsampled, .syntax = "<tell|silent>",
+	  .help = "whether servers are told of traces that are not sampled" },
 	{ .words = "queue", ONE, .parse = parse_queue, .syntax = "<size>",
 	  .help = "bytes that wait for the collector at most, 8m by default" },
 	{ .words = "interval", ONE, .parse = parse_interval, .syntax = "<time>",
 	  .help = "the pause between exports, 1s by default" },
 	{ .words = "timeout", ONE, .parse = parse_timeout, .syntax = "<time>",
 	  .help = "how long the collector may take for an answer, 10s by default" },
+	{ .words = "metrics", ONE, .parse = parse_metrics, .syntax = "<time>",
+	  .help = "export the figures of prometheus-exporter so often" },
 	{ .words = "use-telemetry", .where = CONF_DEF_FE, .max_args = 1, .flags = CONF_CAN_NO,
 	  .parse = parse_use, .syntax = "<name>",
 	  .help = "trace the requests by this section telemetry" },
@@ -354,6 +368,17 @@ static const struct conf_section sections[] = {
 };
 
 /* --- generations ------------------------------------------------------------------------------ */
+
+/* Before the modules that check proxies. */
+static void check_metrics(struct config *cfg, struct diag_list *diags)
+{
+	const struct telemetry *t = sections_of(cfg)->first;
+
+	while (t && !t->metrics_ms)
+		t = t->next;
+	if (t)
+		telemetry_metrics_make(cfg, diags);
+}
 
 static void check(struct config *cfg, struct diag_list *diags)
 {
@@ -412,11 +437,12 @@ static struct slice instance_id(void)
 struct slice telemetry_put_resource(const struct telemetry *t, bool json, struct strbuf *out)
 {
 	struct otlp o = otlp_resource_begin(out, json);
-	struct slice version = slice_none();
+	static struct slice version;
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	stats_each_process_field(t->config, note_version, &version);
+	if (!version.len)
+		stats_each_process_field(t->config, note_version, &version);
 	put_default(&o, t, "service.name", SLICE("haproxy"));
 	put_default(&o, t, "service.version", version);
 	put_default(&o, t, "service.instance.id", instance_id());
@@ -437,8 +463,12 @@ static void go_live(const struct config *cfg)
 static bool start(struct config *cfg, struct diag_list *diags)
 {
 	static bool begun;
+	struct proxy *metrics = telemetry_metrics_backend(cfg);
 
+	if (metrics)
+		proxy_hide(metrics, "<TELEMETRY>");
 	for (struct telemetry *t = sections_of(cfg)->first; t; t = t->next) {
+		t->metrics = metrics;
 		t->exporter = telemetry_exporter_take(t->name);
 		if (t->exporter)
 			continue;
@@ -593,7 +623,7 @@ static enum ctl_step show(struct ctl_request *rq)
 #undef X
 	strbuf_add_str(rq->out, " bytes status");
 	for (const struct telemetry *t = sections_of(proxies_current())->first; t; t = t->next)
-		for (unsigned k = 0; k < 1; k++) {
+		for (unsigned k = 0; k <= (t->metrics_ms ? OTLP_METRICS : OTLP_TRACES); k++) {
 			strbuf_printf(rq->out, "\n%s %s", t->name, signals[k]);
 			for (unsigned i = 0; i < TELEMETRY_COUNT; i++)
 				strbuf_printf(rq->out, " %llu", (unsigned long long)
@@ -626,6 +656,9 @@ static void thread_end(void)
 }
 
 static struct slot *const slots[] = { &sections_slot, &use_slot, NULL };
+
+/* Ahead of the modules that check proxies: see telemetry_metrics_make(). */
+const struct module mod_telemetry_early = { .name = "telemetry-early", .check = check_metrics };
 
 const struct module mod_telemetry = {
 	.name = "telemetry", .sections = sections, .keywords = keywords, .commands = commands,

@@ -73,6 +73,9 @@ struct telemetry_exporter {
 	bool has_begun;
 	unsigned status, last_status;
 	uint64_t retry_after_s;
+	struct telemetry_round *round; /* of metrics; NULL: none is under way */
+	uint64_t round_ms;           /* when the next one is due */
+	uint64_t start_ns;           /* since 1970: when the exporter was made */
 };
 
 static struct telemetry_exporter *exporters; /* of thread 0 */
@@ -446,6 +449,10 @@ static void exporter_run(struct task *task, void *ctx, unsigned why)
 	struct telemetry_exporter *x = ctx;
 	uint64_t next_ms = clock_now_ms() + (uint64_t)x->conf->interval_ms;
 
+	if (x->conf->metrics_ms && !x->is_ending && clock_now_ms() >= x->round_ms) {
+		x->round_ms = clock_now_ms() + (uint64_t)x->conf->metrics_ms;
+		telemetry_round_begin(&x->round, x->conf, x->start_ns);
+	}
 	if (!x->call && clock_now_ms() >= x->due_ms) {
 		collect(x);
 		if (choose(x))
@@ -509,6 +516,7 @@ static struct telemetry_exporter *exporter_new(const char *name)
 		return NULL;
 	}
 	x->refs = 1;
+	x->start_ns = clock_read_wall_us() * 1000;
 	x->next = exporters;
 	exporters = x;
 	return x;
@@ -551,6 +559,7 @@ void telemetry_export_stop(void)
 		if (x->call)
 			http_call_cancel(x->call);
 		x->call = NULL;
+		telemetry_round_cancel(&x->round);
 	}
 }
 

@@ -35,9 +35,12 @@ struct telemetry {
 	const char *url;             /* without a slash at its end; NULL: none */
 	bool json;
 	bool ignores_parent, ignores_errors;
+	bool is_silent;              /* servers are not told of what is not sampled */
 	unsigned accept, propagate;  /* enum telemetry_format */
 	uint64_t threshold;          /* random parts from here on are sampled */
 	int64_t interval_ms, timeout_ms;
+	int64_t metrics_ms;          /* between exports of metrics; 0: none */
+	struct proxy *metrics;       /* the backend that gives them; NULL: none */
 	uint64_t queue;              /* bytes */
 	struct telemetry_pair *headers, *resource;
 	struct telemetry_exporter *exporter; /* counted; from the start on */
@@ -80,14 +83,16 @@ struct telemetry_trace {
 	const struct telemetry *conf;
 	struct trace_context ours;   /* the span is the server span's */
 	uint64_t parent;             /* the sender's; 0: the trace begins here */
-	uint64_t try_span;           /* of the try under way, or of the next one */
 	uint8_t decider;             /* enum telemetry_decider */
 	bool has_state;              /* tracestate is good and goes on */
+	bool was_told, is_told;      /* the request came with fields of contexts; has ours */
 	unsigned tries;              /* that are over */
-	uint64_t left_ns;            /* the end of the last of them */
-	struct telemetry_try *first, **last;
-	/* the texts of the fields of the request that has the span of a try; NULL: not added yet */
-	char *parent_text, *b3_text, *b3_span_text;
+	struct telemetry_try *first; /* NULL: none is */
+	/* --- not set before they are needed */
+	struct telemetry_try *last;  /* of the tries that are over */
+	/* texts of the fields of the request that have the span of a try; NULL: not there */
+	char *b3_text, *b3_span_text;
+	char parent_text[TRACEPARENT_LEN];
 };
 
 extern const struct stream_tracer telemetry_tracer;
@@ -105,6 +110,21 @@ void telemetry_describe_try(struct stream *s, const struct telemetry_trace *t,
 
 /* --- telemetry_span.c: spans of a stream that is over, into <out>. Returns how many. */
 unsigned telemetry_put_spans(struct stream *s, struct telemetry_trace *t, struct strbuf *out);
+
+/* --- telemetry_metrics.c */
+struct diag_list;
+struct telemetry_round;
+/* The backend that is asked for metrics: made behind the files, before the modules that check
+ * proxies (false: reported), and found.
+ */
+bool telemetry_metrics_make(struct config *cfg, struct diag_list *diags);
+struct proxy *telemetry_metrics_backend(const struct config *cfg);
+/* Begins to read and record metrics, counted from <start_ns> on, unless *at is a round that is not
+ * over: it is NULL then. Thread 0.
+ */
+void telemetry_round_begin(struct telemetry_round **at, const struct telemetry *t,
+			   uint64_t start_ns);
+void telemetry_round_cancel(struct telemetry_round **at);
 
 /* --- telemetry_export.c */
 /* The exporter of this name, made if there is none; takes a reference. Thread 0. NULL: no memory.

@@ -4,10 +4,9 @@
  * Names of attributes: OpenTelemetry's semantic conventions for HTTP (stable), and haproxy.* for
  * what the log has besides.
  */
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "base/clock.h"
+#include "base/num.h"
 #include "codec/uri.h"
 #include "net/conn.h"
 #include "stream/log.h"
@@ -16,6 +15,7 @@
 #include "tls/tls.h"
 #include "telemetry_priv.h"
 
+#define URL_MAX 1024 /* longer ones are cut */
 #define TEXT(key, value) otlp_attr_text(o, SLICE(key), value)
 #define INT(key, value) otlp_attr_int(o, SLICE(key), value)
 /* A timer of the log: -1, which is "not reached", is left out. */
@@ -71,13 +71,9 @@ static void put_addr(struct otlp *o, struct slice key, struct slice port_key,
 
 static void put_version(struct otlp *o, unsigned version)
 {
-	char text[8];
+	const char text[3] = { (char)('0' + version / 10), '.', (char)('0' + version % 10) };
 
-	if (version >= 20)
-		snprintf(text, sizeof(text), "%u", version / 10);
-	else
-		snprintf(text, sizeof(text), "%u.%u", version / 10, version % 10);
-	TEXT("network.protocol.version", slice_of(text));
+	TEXT("network.protocol.version", slice_make(text, version >= 20 ? 1 : 3));
 }
 
 /* The host that the client asked for. */
@@ -117,8 +113,9 @@ static void put_request(struct otlp *o, struct stream *s)
 	TEXT("url.scheme", client_has_tls(s) ? SLICE("https") : SLICE("http"));
 	put_host(o, s, &u);
 	put_addr(o, SLICE("client.address"), SLICE("client.port"), stream_src(s));
-	put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"),
-		 session_conn_src(s->sess));
+	if (!addr_eq(session_conn_src(s->sess), stream_src(s)))
+		put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"),
+			 session_conn_src(s->sess));
 	put_version(o, s->req.version);
 	if (agent)
 		TEXT("user_agent.original", agent->value);
@@ -136,14 +133,12 @@ static bool is_failure(enum stream_end end)
 /* The name of the end, or the status of an answer that is an error: from <worst> on. */
 static void put_error(struct otlp *o, enum stream_end end, unsigned status, unsigned worst)
 {
-	char text[8];
+	char text[NUM_U64_MAX];
 
-	if (is_failure(end)) {
+	if (is_failure(end))
 		TEXT("error.type", slice_of(stream_ends[end].name));
-	} else if (status >= worst) {
-		snprintf(text, sizeof(text), "%u", status);
-		TEXT("error.type", slice_of(text));
-	}
+	else if (status >= worst)
+		TEXT("error.type", slice_make(text, num_put_u64(text, status)));
 }
 
 static void put_timers(struct otlp *o, const struct stream *s)
@@ -184,10 +179,12 @@ static void put_end(struct otlp *o, struct stream *s, const struct telemetry_tra
 	stream_end_letters(s, letters);
 	persist_letters(s, letters + 2);
 	TEXT("haproxy.termination_state", slice_make(letters, sizeof(letters)));
-	TEXT("haproxy.end", slice_of(stream_ends[s->end].name));
-	if (s->end != END_NONE)
+	if (s->end != END_NONE) {
+		TEXT("haproxy.end", slice_of(stream_ends[s->end].name));
 		TEXT("haproxy.end.text", slice_of(stream_ends[s->end].text));
-	INT("haproxy.retries", s->retry.count);
+	}
+	if (s->retry.count)
+		INT("haproxy.retries", s->retry.count);
 	if (s->retry.is_moved)
 		otlp_attr_bool(o, SLICE("haproxy.redispatched"), true);
 	INT("haproxy.bytes.received", (int64_t)s->front.rx_bytes);
@@ -209,18 +206,21 @@ static bool server_has_tls(const struct stream *s)
 
 static void put_url(struct otlp *o, const struct stream *s, struct slice host, uint16_t port)
 {
-	struct slice pathq = http_msg_pathq(&s->req);
 	bool v6 = host.len && memchr(host.ptr, ':', host.len);
-	char text[1024];
-	int len;
+	char text[URL_MAX];
+	struct strbuf url;
 
-	len = snprintf(text, sizeof(text), "%s://%s%.*s%s:%u%.*s",
-		       server_has_tls(s) ? "https" : "http", v6 ? "[" : "", SLICE_FMT(host),
-		       v6 ? "]" : "", port, SLICE_FMT(pathq));
-	if (len < 0)
-		return;
-	TEXT("url.full", slice_make(text, (size_t)len < sizeof(text) ? (size_t)len
-								     : sizeof(text) - 1));
+	strbuf_init_fixed(&url, text, sizeof(text));
+	strbuf_add(&url, server_has_tls(s) ? SLICE("https://") : SLICE("http://"));
+	if (v6)
+		strbuf_add_char(&url, '[');
+	strbuf_add(&url, host);
+	if (v6)
+		strbuf_add_char(&url, ']');
+	strbuf_add_char(&url, ':');
+	strbuf_add_uint(&url, port);
+	strbuf_add(&url, http_msg_pathq(&s->req));
+	TEXT("url.full", strbuf_slice(&url));
 }
 
 static void put_server(struct otlp *o, const struct stream *s, const struct telemetry_try *y)
@@ -235,7 +235,8 @@ static void put_server(struct otlp *o, const struct stream *s, const struct tele
 	TEXT("server.address", host);
 	if (y->to.port)
 		INT("server.port", y->to.port);
-	put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"), &y->to);
+	if (y->host)
+		put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"), &y->to);
 	put_url(o, s, host, y->to.port);
 }
 

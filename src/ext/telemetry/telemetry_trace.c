@@ -154,31 +154,66 @@ static inline uint64_t new_id(void)
 	return id ? id : 1;
 }
 
+/* The span of a try: another one of the same trace. */
+static inline uint64_t try_span(const struct telemetry_trace *t)
+{
+	uint64_t id = t->ours.span + (t->tries + 1) * 0x9e3779b97f4a7c15;
+
+	return id ? id : 1;
+}
+
+/* A trace of its own. Half of its id is drawn, which decides; the other one tells traces apart that
+ * are drawn alike. Its first span needs no other randomness.
+ */
+static inline void begin_trace(struct telemetry_trace *t)
+{
+	static __thread uint64_t serial;
+
+	if (unlikely(!serial))
+		serial = new_id();
+	serial += 0x9e3779b97f4a7c15;
+	t->ours.id[0] = serial;
+	t->ours.id[1] = new_id();
+	t->ours.span = (serial ^ t->ours.id[1] << 1) | 1;
+}
+
+/* Becomes a part of the sender's trace, if what was received names one. */
+static __attribute__((noinline)) void follow(struct telemetry_trace *t, const struct received *r)
+{
+	struct trace_context from = { .decision = TRACE_UNDECIDED };
+
+	t->was_told = true;
+	if (t->conf->ignores_parent || !read_context(r, t, &from))
+		return;
+	t->parent = from.span;
+	if (from.span) {
+		t->ours = from;
+		t->ours.span = new_id();
+	}
+	if (from.decision) {
+		t->ours.decision = from.decision;
+		t->decider = BY_PARENT;
+	}
+}
+
 static void trace_begin(struct stream *s)
 {
 	const struct telemetry *conf = stream_trace_of_frontend(s->fe);
 	struct telemetry_trace *t = arena_alloc(&s->arena, sizeof(*t));
-	struct trace_context from = { .decision = TRACE_UNDECIDED };
 	struct received r;
 
 	if (!t)
 		return;
-	*t = (struct telemetry_trace){ .conf = conf };
-	t->last = &t->first;
-	if (!conf->ignores_parent && unlikely(look_for_fields(&s->req, &r)) &&
-	    read_context(&r, t, &from)) {
-		t->parent = from.span;
-		t->ours = from;
-	}
-	if (!t->parent) {
-		t->ours.id[0] = new_id();
-		t->ours.id[1] = new_id();
-	}
-	t->ours.span = new_id();
-	t->try_span = new_id();
-	if (from.decision)
-		t->decider = BY_PARENT;
-	else
+	t->conf = conf;
+	t->parent = 0;
+	t->ours.flags = t->ours.decision = t->decider = 0;
+	t->has_state = t->was_told = t->is_told = false;
+	t->tries = 0;
+	t->first = NULL;
+	begin_trace(t);
+	if (unlikely(look_for_fields(&s->req, &r)))
+		follow(t, &r);
+	if (likely(t->decider != BY_PARENT))
 		decide(t, conf->threshold);
 	stream_trace_set(s, t);
 }
@@ -228,11 +263,12 @@ static void add_fields(struct http_msg *m, struct telemetry_trace *t,
 {
 	unsigned propagate = t->conf->propagate;
 
+	t->b3_text = t->b3_span_text = NULL;
 	drop_received(m, t->has_state && propagate & TELEMETRY_W3C);
 	if (propagate & TELEMETRY_W3C) {
-		t->parent_text = add_field(m, CONTEXT_TRACEPARENT, TRACEPARENT_LEN);
-		if (t->parent_text)
-			traceparent_write(t->parent_text, c);
+		traceparent_write(t->parent_text, c);
+		http_msg_put_field(m, 0, context_names[CONTEXT_TRACEPARENT],
+				   slice_make(t->parent_text, TRACEPARENT_LEN));
 	}
 	if (propagate & TELEMETRY_B3) {
 		t->b3_text = add_field(m, CONTEXT_B3, B3_LEN);
@@ -246,15 +282,21 @@ static void add_fields(struct http_msg *m, struct telemetry_trace *t,
 static void trace_connected(struct stream *s)
 {
 	struct telemetry_trace *t = stream_trace(s);
-	struct trace_context c = t->ours;
+	struct trace_context c;
 
-	c.span = t->try_span;
-	if (!t->parent_text && !t->b3_text && !t->b3_span_text) {
+	if (t->conf->is_silent && t->ours.decision != TRACE_SAMPLED) {
+		if (unlikely(t->was_told))
+			drop_received(&s->req, false);
+		return;
+	}
+	c = t->ours;
+	c.span = try_span(t);
+	if (likely(!t->is_told)) {
+		t->is_told = true;
 		add_fields(&s->req, t, &c);
 		return;
 	}
-	if (t->parent_text)
-		traceparent_write(t->parent_text, &c);
+	traceparent_write(t->parent_text, &c);
 	if (t->b3_text)
 		b3_write(t->b3_text, &c);
 	if (t->b3_span_text)
@@ -274,11 +316,12 @@ void telemetry_describe_try(struct stream *s, const struct telemetry_trace *t,
 {
 	struct server_addr to = { .len = 0 };
 	bool is_known = server_target(s, &to);
+	uint64_t left_ns = t->first ? t->last->end_ns : 0;
 
 	*out = (struct telemetry_try){
-		.span = t->try_span, .server = slice_of(s->server->name),
+		.span = try_span(t), .server = slice_of(s->server->name),
 		.host = s->server->at.hostname,
-		.begin_ns = s->t.queued > t->left_ns ? s->t.queued : t->left_ns,
+		.begin_ns = s->t.queued > left_ns ? s->t.queued : left_ns,
 		.end_ns = clock_now_ns(), .is_reused = s->flags & STRM_REUSED_CONN,
 		.error = s->answer.connection > 1 ? s->answer.connection - 1 : 0,
 	};
@@ -307,11 +350,12 @@ static void trace_left(struct stream *s, enum stream_end why, unsigned status)
 	over->status = (uint16_t)status;
 	if (why != END_CONNECT_FAILED)
 		over->error = 0;
-	*t->last = over;
-	t->last = &over->next;
+	if (t->first)
+		t->last->next = over;
+	else
+		t->first = over;
+	t->last = over;
 	t->tries++;
-	t->left_ns = over->end_ns;
-	t->try_span = new_id();
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
