@@ -321,7 +321,7 @@ def sampling(tap, args):
 
 
 def troubles(tap, args):
-    with Scene(args, "queue 256k\n\ttimeout 500ms") as sc:
+    with Scene(args, "queue 256k\n\ttimeout 300ms", head="\thttpclient.retries 0") as sc:
         sc.ask("/one")
         sc.collector.wait(2)
         for how, column in ((b"HTTP/1.1 400 No\r\ncontent-length: 0\r\n\r\n", "refused"),
@@ -352,7 +352,7 @@ def troubles(tap, args):
         f = sc.figures()
         tap.eq(f["recorded"], sum(f[k] for k in ("exported", "rejected", "refused", "given_up", "dropped")), "all is accounted for")
     port = lib.ports(1)[0]
-    with Scene(args, "otlp http://127.0.0.1:%d" % port) as sc:
+    with Scene(args, "otlp http://127.0.0.1:%d" % port, head="\thttpclient.retries 0") as sc:
         sc.ask("/x")
         lib.until(lambda: sc.figures()["failures"] > 0)
         tap.eq((sc.ask("/y"), sc.figures()["status"]), (200, 503), "nobody there")
