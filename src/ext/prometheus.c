@@ -10,6 +10,7 @@
  * Reading is the expensive half: its price does not grow with the number of metrics.
  */
 #include "ext/prometheus.h"
+#include "ext/telemetry.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -751,16 +752,16 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 		struct process_print p = { sc, out };
 
 		stats_each_process_field(c->proxy->config, print_process_field, &p);
+		if (!sc->name_count)
+			telemetry_put_prometheus(out);
 		sc->scope++;
 		return SERVICE_MORE;
 	}
-	if (sc->scope == SCOPE_TABLE) {
-		print_tables(sc, c->proxy->config, out);
-		sc->scope++;
-		return SERVICE_MORE;
-	}
-	if (sc->scope == SCOPE_RESOLVER) {
-		print_resolvers(sc, c->proxy->config, out);
+	if (sc->scope == SCOPE_TABLE || sc->scope == SCOPE_RESOLVER) {
+		if (sc->scope == SCOPE_TABLE)
+			print_tables(sc, c->proxy->config, out);
+		else
+			print_resolvers(sc, c->proxy->config, out);
 		sc->scope++;
 		return SERVICE_MORE;
 	}

@@ -19,6 +19,7 @@
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "ext/peers.h"
+#include "ext/telemetry.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "net/ctl_socket.h"
@@ -151,7 +152,7 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 	if (!stop.closed && now_ms >= stop.grace_end_ms)
 		close_sockets();
 	if (stop.closed && !listeners_draining() && !sessions_places() &&
-	    !ctl_connections_count()) {
+	    !ctl_connections_count() && telemetry_is_flushed()) {
 		thread_stop_all();
 		return;
 	}

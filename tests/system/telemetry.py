@@ -3,6 +3,7 @@
 """Sections `telemetry`: spans of requests and of their tries beside the log and what servers saw, contexts in and out, sampling, a
 collector that fails, reloads. An extension. --count N: requests with retries and redispatches."""
 import re
+import signal
 import subprocess
 import time
 import tempfile
@@ -361,6 +362,19 @@ def troubles(tap, args):
         late.close()
 
 
+def stops(tap, args):
+    with Scene(args, "interval 1h") as sc:
+        sc.ask("/last")
+        sc.proxy.process.send_signal(signal.SIGUSR1)
+        sc.proxy.process.wait(lib.PATIENCE)
+        tap.eq([s["attributes"]["url.path"] for s, _ in sc.collector.wait(2).values()], ["/last"], "a soft stop exports what waits")
+    with Scene(args, "interval 1h", head="\thttpclient.retries 0") as sc:
+        sc.collector.answer("hold")
+        sc.ask("/last")
+        sc.proxy.process.send_signal(signal.SIGTERM)
+        tap.ok(sc.proxy.process.wait(lib.PATIENCE) is not None, "a hard stop does not wait")
+
+
 def exposed(text):
     """{(name, labels): value} of Prometheus' text; the kinds of the families."""
     values, kinds = {}, {}
@@ -423,6 +437,9 @@ def metrics(tap, args):
                  not re.search("last|seconds_total|rate|idle_conn", k[0])]
         tap.eq(([(k, want[k], got.get(k)) for k in quiet if want[k] != got.get(k)][:3], len(quiet) > 300), ([], True),
                "%d of the same values" % len(quiet))
+        counted = {dict(k[1])["state"]: v for k, v in want.items() if k[0] == "haproxy_telemetry_elements_total" and
+                   ("signal", "traces") in k[1]}
+        tap.ok(counted.get("recorded") == 27 and "dropped" in counted, "the exporter counts spans", str(counted))
         rows = [l.split()[1] for l in sc.proxy.ctl("show telemetry").strip().split("\n")]
         tap.eq((rows, "-telemetry-" in sc.proxy.ctl("show stat")), (["section", "traces", "metrics"], False),
                "they are counted, the backend that gives them is hidden")
@@ -490,7 +507,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("telemetry", "an extension")
         tap.done()
-    for test in (shapes, contexts, sampling, troubles, metrics, reloads, mistakes):
+    for test in (shapes, contexts, sampling, troubles, stops, metrics, reloads, mistakes):
         tap.attempt(test.__name__, test, tap, args)
     tap.attempt("trees", trees, tap, args, args.count)
     tap.done()

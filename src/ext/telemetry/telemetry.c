@@ -613,17 +613,23 @@ static const struct expr_fetch fetches[] = {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+static const char *const signals[OTLP_SIGNALS] = { "traces", "metrics", "logs" };
+
+/* What a section exports: up to this one. */
+static unsigned last_signal(const struct telemetry *t)
+{
+	return t->metrics_ms ? OTLP_METRICS : OTLP_TRACES;
+}
+
 static enum ctl_step show(struct ctl_request *rq)
 {
-	static const char *const signals[OTLP_SIGNALS] = { "traces", "metrics", "logs" };
-
 	strbuf_add_str(rq->out, "# section signal");
 #define X(name, column) strbuf_add_str(rq->out, " " column);
 	TELEMETRY_COUNTS(X)
 #undef X
 	strbuf_add_str(rq->out, " bytes status");
 	for (const struct telemetry *t = sections_of(proxies_current())->first; t; t = t->next)
-		for (unsigned k = 0; k <= (t->metrics_ms ? OTLP_METRICS : OTLP_TRACES); k++) {
+		for (unsigned k = 0; k <= last_signal(t); k++) {
 			strbuf_printf(rq->out, "\n%s %s", t->name, signals[k]);
 			for (unsigned i = 0; i < TELEMETRY_COUNT; i++)
 				strbuf_printf(rq->out, " %llu", (unsigned long long)
@@ -635,6 +641,37 @@ static enum ctl_step show(struct ctl_request *rq)
 		}
 	strbuf_add_char(rq->out, '\n');
 	return CTL_DONE;
+}
+
+static void put_series(struct strbuf *out, const struct telemetry *t, unsigned signal,
+		       enum telemetry_count which, const char *state)
+{
+	strbuf_printf(out, "haproxy_telemetry_elements_total{section=\"");
+	for (const char *c = t->name; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			strbuf_add_char(out, '\\');
+		strbuf_add_char(out, *c);
+	}
+	strbuf_printf(out, "\",signal=\"%s\",state=\"%s\"} %llu\n", signals[signal], state,
+		      (unsigned long long)telemetry_figure(t->exporter, (enum otlp_signal)signal,
+							   which));
+}
+
+void telemetry_put_prometheus(struct strbuf *out)
+{
+	const struct telemetry *first = sections_of(proxies_current())->first;
+
+	if (!first)
+		return;
+	strbuf_add_str(out, "# HELP haproxy_telemetry_elements_total Spans and points by what "
+		       "became of them, and requests.\n"
+		       "# TYPE haproxy_telemetry_elements_total counter\n");
+	for (const struct telemetry *t = first; t; t = t->next)
+		for (unsigned k = 0; k <= last_signal(t); k++) {
+#define X(name, column) put_series(out, t, k, TELEMETRY_##name, column);
+			TELEMETRY_COUNTS(X)
+#undef X
+		}
 }
 
 static const struct ctl_command commands[] = {

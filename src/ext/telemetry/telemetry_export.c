@@ -20,6 +20,7 @@
 #include "core/lock.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "ext/telemetry.h"
 #include "proxy/proxy.h"
 #include "telemetry_priv.h"
 
@@ -29,6 +30,7 @@
 #define PAUSE_MAX_MS 30000         /* before a retry */
 #define RETRY_AFTER_MAX_S 300
 #define ANSWER_MAX 4096            /* that is looked at */
+#define FLUSH_MS 2000              /* that a soft stop waits for the collector */
 
 struct batch {
 	struct batch *next;
@@ -79,6 +81,7 @@ struct telemetry_exporter {
 };
 
 static struct telemetry_exporter *exporters; /* of thread 0 */
+static uint64_t flushed_ms; /* when a soft stop has waited long enough; 0: there is none */
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
@@ -449,7 +452,7 @@ static void exporter_run(struct task *task, void *ctx, unsigned why)
 	struct telemetry_exporter *x = ctx;
 	uint64_t next_ms = clock_now_ms() + (uint64_t)x->conf->interval_ms;
 
-	if (x->conf->metrics_ms && !x->is_ending && clock_now_ms() >= x->round_ms) {
+	if (x->conf->metrics_ms && !x->is_ending && !flushed_ms && clock_now_ms() >= x->round_ms) {
 		x->round_ms = clock_now_ms() + (uint64_t)x->conf->metrics_ms;
 		telemetry_round_begin(&x->round, x->conf, x->start_ns);
 	}
@@ -551,6 +554,20 @@ void telemetry_exporters_retire(const struct config *cfg)
 	for (struct telemetry_exporter *x = exporters; x; x = x->next)
 		if (x->config != cfg)
 			x->is_ending = true;
+}
+
+bool telemetry_is_flushed(void)
+{
+	bool all = true;
+
+	if (!flushed_ms)
+		flushed_ms = clock_now_ms() + FLUSH_MS;
+	for (struct telemetry_exporter *x = exporters; x; x = x->next) {
+		all &= !telemetry_waiting(x);
+		if (telemetry_waiting(x))
+			task_wake(x->task, TASK_WOKEN_OTHER);
+	}
+	return all || clock_now_ms() >= flushed_ms;
 }
 
 void telemetry_export_stop(void)
