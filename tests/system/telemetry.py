@@ -375,6 +375,71 @@ def stops(tap, args):
         tap.ok(sc.proxy.process.wait(lib.PATIENCE) is not None, "a hard stop does not wait")
 
 
+HOPS = """
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	use-telemetry otel
+frontend first
+	bind 127.0.0.1:%(first)d
+	default_backend to_second
+backend to_second
+	server s 127.0.0.1:%(second)d proto h2
+frontend second
+	bind 127.0.0.1:%(second)d proto h2
+	compression algo gzip
+	compression type text/plain
+	filter compression
+	filter trace quiet
+	http-request set-header traceparent mine if { path /own-field }
+	default_backend to_third
+backend to_third
+	server s 127.0.0.1:%(third)d proto h2
+frontend third
+	bind 127.0.0.1:%(third)d proto h2
+	no use-telemetry
+	http-request return status 200 content-type text/plain lf-string %%[req.hdr(traceparent)]
+listen raw
+	mode tcp
+	bind 127.0.0.1:%(raw)d
+	tcp-request inspect-delay 5s
+	tcp-request content switch-mode http if HTTP
+	use_backend to_third if TRUE
+"""
+
+
+def hops(tap, args):
+    """HTTP/2 on both sides, filters, a chain of programs, a connection that becomes HTTP."""
+    numbers = dict(zip(("first", "second", "third", "raw"), lib.ports(4)))
+    collector = lib_otlp.Collector()
+    text = "telemetry otel\n\totlp http://127.0.0.1:%d\n\tinterval 50ms\n" % collector.port + HOPS % numbers
+    with lib.Proxy(args.program, text) as proxy:
+        for path in ("/x", "/own-field"):
+            with lib.connect(numbers["first"]) as s:
+                s.sendall(b"GET %s HTTP/1.1\r\nHost: h:99\r\nAccept-Encoding: gzip\r\n\r\n" % path.encode())
+                tap.eq(lib.Reader(s).response()[0], 200, path + ": answered through two hops")
+            traces = collector.wait(4)
+            spans = {s["spanId"]: s for s in collector.spans}
+            chain, at = [], next(s for s in spans.values() if not s.get("parentSpanId"))
+            while at:
+                a = at["attributes"]
+                chain.append((at["kind"], a.get("network.protocol.version") or a["haproxy.backend.name"], a.get("url.path")))
+                at = next((s for s in spans.values() if s.get("parentSpanId") == at["spanId"]), None)
+            tap.eq((len(traces), chain), (1, [(2, "1.1", path), (3, "to_second", None), (2, "2", path), (3, "to_third", None)]),
+                   path + ": one trace, each hop below the try of the one before")
+            collector.forget()
+        with lib.connect(numbers["raw"]) as s:
+            s.sendall(b"GET /up HTTP/1.1\r\nHost: h\r\ntraceparent: %s\r\n\r\n" % PARENT.encode())
+            got = lib.Reader(s).response()
+        server, clients = collector.wait(2).get(TRACE, (None, []))
+        tap.eq((got[2].decode(), server and server["attributes"]["haproxy.frontend.name"]),
+               ("00-%s-%s-01" % (TRACE, clients and clients[0]["spanId"]), "raw"), "a connection that became HTTP")
+        tap.ok(proxy.alive(), "alive")
+    collector.close()
+
+
 def exposed(text):
     """{(name, labels): value} of Prometheus' text; the kinds of the families."""
     values, kinds = {}, {}
@@ -507,7 +572,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("telemetry", "an extension")
         tap.done()
-    for test in (shapes, contexts, sampling, troubles, stops, metrics, reloads, mistakes):
+    for test in (shapes, contexts, sampling, hops, troubles, stops, metrics, reloads, mistakes):
         tap.attempt(test.__name__, test, tap, args)
     tap.attempt("trees", trees, tap, args, args.count)
     tap.done()
