@@ -156,6 +156,7 @@ struct conf_section {
 	/* After its last line; may be NULL. */
 	void (*close)(struct conf_line *line);
 	const char *syntax, *help;
+	bool keeps_lines;      /* see conf/block.h */
 };
 
 /* --- registry ------------------------------------------------------------------------------- */

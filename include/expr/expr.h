@@ -304,6 +304,8 @@ struct condition; /* if|unless ... : a disjunction of conjunctions */
 
 /* An empty set that dies with <cfg>. NULL: no memory. */
 struct acl_set *acl_set_new(struct config *cfg);
+/* A set whose conditions know the ACLs of <outer> too; its own come first. NULL: no memory. */
+struct acl_set *acl_set_inner(struct acl_set *outer);
 /* `acl <name> <criterion> [flags] [operator] <value>...` : words from l->at. */
 bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
 /* Words from l->at up to the end, the next being `if` or `unless`. NULL: reported. When there are
@@ -323,7 +325,9 @@ struct acl_hits {
 /* <file> NULL: it is predefined. */
 typedef void acl_each_fn(void *data, const char *name, const char *file, int line,
 			 const struct acl_hits *hits);
-/* Calls <fn> for each named ACL of a set (NULL: none), with the sum of all threads. */
+/* Calls <fn> for each named ACL of a set (NULL: none) and of those within it, with the sum of all
+ * threads.
+ */
 void acl_set_each(const struct acl_set *set, acl_each_fn *fn, void *data);
 /* All fetch uses that the condition involves: what must be prepared or captured for it. */
 unsigned condition_uses(const struct condition *c);

@@ -53,6 +53,7 @@ enum rule_result {
 	RULE_TO_HTTP,     /* its bytes are HTTP from now on: switch-mode */
 	RULE_RETRY,       /* QUIC: the client proves its address first */
 	RULE_TIMEOUT,     /* what the action waited for did not come: 408, of servers 504 */
+	RULE_SKIP,        /* the condition of a use-ruleset line does not hold: not its rules */
 };
 
 struct rule_action {
@@ -78,6 +79,15 @@ struct rule_action {
 	bool ends_with_client;
 };
 
+/* A `use-ruleset` line. */
+struct rule_use {
+	const char *name;        /* of the ruleset */
+	const char *file;
+	int line;
+	const struct rule_use *outer; /* within whose rules it stands; NULL: none */
+	bool has_condition;      /* it, or one around it */
+};
+
 struct rule {
 	struct list link;
 	const struct rule_action *action;
@@ -86,6 +96,9 @@ struct rule {
 	struct proxy *proxy;
 	const char *file;
 	int line;
+	const struct rule_use *use; /* by which it came; NULL: it stands in its section */
+	enum rule_result otherwise; /* when the condition does not hold: RULE_CONTINUE, or RULE_SKIP
+				     * for the condition of a use, of <number> rules */
 	void *data;              /* the action's */
 	uint64_t number;         /* free for simple actions */
 };

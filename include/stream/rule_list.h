@@ -58,7 +58,9 @@ struct rule_proxy {
 	/* made by the check phase: those of the defaults, then its own */
 	const struct rule **all[RULES_COUNT];
 	unsigned count[RULES_COUNT];
-	struct acl_set *acls;            /* its own and inherited ones; NULL until the first use */
+	struct acl_set *acls;            /* its own; while a ruleset is read, those of that use;
+					  * NULL until the first use */
+	const struct rule_use *use;      /* while a ruleset is read */
 	int64_t inspect_ms[2];           /* request, response; 0 none */
 	enum rule_order last_order[2];   /* latest kind seen, for warnings: requests, responses */
 	unsigned heir_caps;              /* check phase, of defaults with rules: who uses them */

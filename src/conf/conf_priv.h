@@ -9,6 +9,7 @@
  *     dispatch.c  the keyword of a line, prefixes, arity, typed slots
  *     options.c   the options of bind and server lines
  *     value.c     integers, times, sizes; errors about a word
+ *     block.c     lines of sections that are carried out in others
  *     show.c      lines as they were read: -dC
  *     later.c     keywords of features that are not there yet
  *     registry.c  the tables, look-up, suggestions
@@ -44,6 +45,7 @@ struct conf_state {
 		bool on, early; /* early: those of passes that carry nothing out */
 		struct conf_kept *first, *last;
 	} kept;
+	struct conf_block *blocks; /* in the order of the files: conf/block.h; in the arena */
 	bool away;              /* not in the directory of the start, door_enter() */
 };
 
@@ -141,6 +143,15 @@ void conf_show_line(const struct conf_show *how, const struct conf_tokens *t, in
 
 /* Keeps a line. */
 void conf_kept_add(struct config *cfg, const struct conf_seen *seen);
+
+/* --- block.c ----------------------------------------------------------------------------- */
+
+struct conf_block;
+/* Keeps the line that begins a section. NULL: it is kept already, or there is no memory. */
+struct conf_block *conf_block_begin(const struct conf_where *w, const struct conf_section *s,
+				    const struct conf_tokens *t);
+/* Keeps a line of it. */
+void conf_block_add(const struct conf_where *w, struct conf_block *b, const struct conf_tokens *t);
 
 /* --- later.c ----------------------------------------------------------------------------- */
 

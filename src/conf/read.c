@@ -25,6 +25,7 @@ struct reader {
 	char *section_name;		    /* owned; its first argument, or "" */
 	void *object;
 	struct slot_area *slots;
+	struct conf_block *block; /* keeps the lines of the section; NULL: nothing does */
 	/* a dialect, see conf_read_dialect(); NULL */
 	const char *dialect, *scope;
 	bool is_outside, has_scope; /* of <scope>; a line has begun it */
@@ -68,6 +69,7 @@ static void section_close(struct reader *r)
 	r->section = NULL;
 	r->object = NULL;
 	r->slots = NULL;
+	r->block = NULL;
 	free(r->section_name);
 	r->section_name = NULL;
 	r->where.section = NULL;
@@ -83,6 +85,7 @@ static void section_open(struct reader *r, const struct conf_section *s)
 	r->where.section = r->section_name && *r->section_name ? r->section_name : s->name;
 	if (r->early) {
 		r->slots = s->where == CONF_GLOBAL ? config_slots(r->where.cfg) : NULL;
+		r->block = s->keeps_lines ? conf_block_begin(&r->where, s, t) : NULL;
 		return;
 	}
 	line_init(r, &l);
@@ -216,6 +219,8 @@ static void read_words(struct reader *r)
 			report_no_section(r);
 		return;
 	}
+	if (r->block)
+		conf_block_add(&r->where, r->block, t);
 	line_init(r, &l);
 	conf_dispatch(&l, t);
 }

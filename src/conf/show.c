@@ -49,6 +49,7 @@ static const struct shown {
 	{ "stats auth", 2, { SECRET } },
 	{ "stats socket", 2, { SECRET } },
 	{ "use-server", 2, { NAME } },
+	{ "use-ruleset", 2, { NAME } },
 	{ "use_backend", 2, { NAME } },
 	{ "use_backends", 1, { PLAIN } },
 	{ "user", 2, { NAME } },

@@ -351,12 +351,34 @@ struct acl_set *acl_set_new(struct config *cfg)
 	return set;
 }
 
-struct acl *acl_find(const struct acl_set *set, const char *name)
+struct acl_set *acl_set_inner(struct acl_set *outer)
+{
+	struct acl_set *set = acl_set_new(outer->cfg);
+
+	if (!set)
+		return NULL;
+	set->outer = outer;
+	set->next = outer->inner;
+	outer->inner = set;
+	return set;
+}
+
+/* Of this set alone. */
+static struct acl *acl_find_own(const struct acl_set *set, const char *name)
 {
 	struct acl *a = set->first;
 
 	while (a && strcmp(a->name, name) != 0)
 		a = a->next;
+	return a;
+}
+
+struct acl *acl_find(const struct acl_set *set, const char *name)
+{
+	struct acl *a = NULL;
+
+	for (; set && !a; set = set->outer)
+		a = acl_find_own(set, name);
 	return a;
 }
 
@@ -416,7 +438,7 @@ bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase)
 	t = where ? acl_test_parse(l, l->count, where) : NULL;
 	if (!t)
 		return false;
-	a = acl_find(set, name);
+	a = acl_find_own(set, name);
 	if (!a)
 		a = acl_add(set, name);
 	if (!a)

@@ -89,4 +89,6 @@ void acl_set_each(const struct acl_set *set, acl_each_fn *fn, void *data)
 		hits = hits_sum(a);
 		fn(data, a->name, a->file, a->line, &hits);
 	}
+	for (const struct acl_set *in = set ? set->inner : NULL; in; in = in->next)
+		acl_set_each(in, fn, data);
 }

@@ -65,12 +65,15 @@ static inline void acl_hits_count(const struct acl *a, bool held)
 struct acl_set {
 	struct config *cfg;
 	struct acl *first;
+	const struct acl_set *outer;     /* whose ACLs are known too; NULL: none */
+	struct acl_set *inner, *next;    /* the sets of which it is the outer one */
 };
 
 /* One test at words l->at to <end> (exclusive). <where>: the start of messages, in the arena. NULL:
  * reported.
  */
 struct acl_test *acl_test_parse(struct conf_line *l, int end, const char *where);
+/* Of the set, or of those around it. */
 struct acl *acl_find(const struct acl_set *set, const char *name);
 bool acl_is_predefined(const char *name);
 struct acl *acl_find_predefined(struct conf_line *l, struct acl_set *set, const char *name,

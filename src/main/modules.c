@@ -34,7 +34,7 @@
 	X(listen) \
 	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \
 	X(track) \
-	X(rule) X(route) X(tcp_act) X(preamble_act) X(http_act) X(headers_bin_act) \
+	X(rule) X(route) X(ruleset) X(tcp_act) X(preamble_act) X(http_act) X(headers_bin_act) \
 	X(reply_act) X(service_act) X(var_act) X(capture) X(addr_act) X(resolve_act) \
 	X(stream_act) X(uri_act) X(hint_act) X(early_act) X(reverse_act) X(opentracing_act) \
 	X(auth_act) X(track_act) X(rate_limit_act) X(table_smp) \

@@ -120,6 +120,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 {
 	switch (r) {
 	case RULE_CONTINUE:
+	case RULE_SKIP:
 	case RULE_ACCEPT:
 		return STEP_NEXT;
 	case RULE_WAIT:

@@ -156,6 +156,7 @@ static enum step tcp_response_step(struct stream *s, enum rule_result r)
 {
 	switch (r) {
 	case RULE_CONTINUE:
+	case RULE_SKIP:
 	case RULE_ACCEPT:
 		return STEP_NEXT;
 	case RULE_REJECT:

@@ -149,7 +149,8 @@ static const char *condition_place(struct conf_line *l, const char *what)
 	if (strncmp(what, "tcp-", 4) == 0)
 		return arena_printf(arena, "'%s' : error detected in proxy '%s' while parsing "
 				    "'%s' condition : ", what, px->name, conf_peek(l));
-	if (strncmp(what, "use", 3) == 0 || strcmp(what, "route") == 0)
+	if ((strncmp(what, "use", 3) == 0 && strcmp(what, "use-ruleset") != 0) ||
+	    strcmp(what, "route") == 0)
 		return "error detected while parsing switching rule : ";
 	if (strcmp(what, "redirect") == 0)
 		return arena_printf(arena, "error detected in proxy '%s' while parsing redirect "
@@ -275,6 +276,8 @@ static void warn_unreached(struct conf_line *l, const struct rule_proxy *rp, enu
 	const struct rule *last = list_is_empty(&rp->rules[set]) ? NULL :
 		list_last(&rp->rules[set], struct rule, link);
 
+	if (last && last->use != rp->use && last->use && last->use->has_condition)
+		return;
 	if (last && last->action->is_final && !last->condition)
 		conf_warn(l, 0, NULL,
 			  "previous '%s' action is final and has no condition attached, "
@@ -294,6 +297,7 @@ bool rule_parse_line(struct conf_line *l, enum ruleset set)
 	r->proxy = l->object;
 	r->file = rule_file(l);
 	r->line = l->place.line;
+	r->use = rp->use;
 	r->action = rule_action_take(l, set);
 	if (!r->action)
 		return false;
@@ -374,7 +378,7 @@ static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
 		if (hits)
 			rule_hit(&hits->evaluated);
 		if (holds != EXPR_FOUND)
-			return RULE_CONTINUE;
+			return r->otherwise;
 		if (hits)
 			rule_hit(&hits->matched);
 		if (ctx->stream)
@@ -410,6 +414,11 @@ enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *
 		state->data = NULL;
 		if (ret == RULE_CONTINUE)
 			continue;
+		if (ret == RULE_SKIP) {
+			i += (unsigned)r->number;
+			ret = RULE_CONTINUE;
+			continue;
+		}
 		*which = r;
 		if (ctx->stream)
 			ctx->stream->last_rule = r;

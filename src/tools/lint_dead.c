@@ -28,16 +28,26 @@ static bool backends_are_dynamic(const struct lint *x)
 	return any_line(x, "lua-load") || any_line(x, "lua-load-per-thread");
 }
 
+/* Does the backend ask for requests by itself? */
+static bool has_route(const struct lint *x, int section)
+{
+	for (int i = lint_next(x, section, section); i >= 0; i = lint_next(x, section, i))
+		if (source_begins(&x->source.lines[i], "route"))
+			return true;
+	return false;
+}
+
 static void look_at_section(struct lint *x, int i)
 {
 	static const char named[] = "userlist resolvers cache ring mailers http-errors fcgi-app "
-				    "crt-store log-profile peers";
+				    "crt-store log-profile peers ruleset";
 	const struct source_line *l = &x->source.lines[i];
 	const char *name = source_word(l, 1);
 
 	if (!*name)
 		return;
-	if (lint_is(x, i, "backend") && !backends_are_dynamic(x) && !lint_is_used(x, name, i, i))
+	if (lint_is(x, i, "backend") && !backends_are_dynamic(x) && !has_route(x, i) &&
+	    !lint_is_used(x, name, i, i))
 		lint_say(x, LINT_UNUSED_BACKEND, l, 1, "nothing uses backend '%s'", name);
 	if (lint_is(x, i, named) && !lint_is_used(x, name, i, i))
 		lint_say(x, LINT_UNUSED_SECTION, l, 1, "nothing uses %s '%s'", source_word(l, 0),

@@ -210,6 +210,7 @@ static bool put_references(struct completion *c)
 		{ "use_backend", "backend,listen" },
 		{ "default_backend", "backend,listen" },
 		{ "from", "defaults" },
+		{ "use-ruleset", "ruleset" },
 		{ "resolvers", "resolvers" },
 		{ "table", "backend,frontend,listen" },
 		{ "peers", "peers" },
@@ -221,6 +222,14 @@ static bool put_references(struct completion *c)
 	};
 	const char *before = source_word(c->line, c->index - 1);
 
+	if (source_begins(c->line, "route from") && c->index == 2) {
+		put_sections(c, "frontend,listen");
+		return true;
+	}
+	if (source_begins(c->line, "use_backends") && c->index <= lsp_shares_end(c->line)) {
+		put_sections(c, "backend,listen");
+		return false; /* or 'by' */
+	}
 	for (size_t i = 0; i < sizeof(behind) / sizeof(*behind); i++)
 		if (strcmp(before, behind[i].word) == 0) {
 			put_sections(c, behind[i].kinds);

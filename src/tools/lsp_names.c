@@ -16,6 +16,16 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.' || c == ':';
 }
 
+/* Where the name "canary" of "canary:5" ends, which is read up to <to>: before its weight. */
+static int name_end(const struct source_line *l, int from, int to)
+{
+	int colon = to;
+
+	while (colon > from && l->raw.ptr[colon - 1] != ':')
+		colon--;
+	return source_begins(l, "use_backends") && colon > from ? colon - 1 : to;
+}
+
 struct slice lsp_name_at(const struct source_line *l, int at)
 {
 	int from = at, to = at;
@@ -24,7 +34,7 @@ struct slice lsp_name_at(const struct source_line *l, int at)
 		from--;
 	while ((size_t)to < l->raw.len && is_name_char(l->raw.ptr[to]))
 		to++;
-	return slice_sub(l->raw, (size_t)from, (size_t)to);
+	return slice_sub(l->raw, (size_t)from, (size_t)name_end(l, from, to));
 }
 
 /* --- what a name is -------------------------------------------------------------------------- */
@@ -120,6 +130,7 @@ static const struct {
 	{ "use_backend", "backend,listen" },
 	{ "default_backend", "backend,listen" },
 	{ "from", "defaults" },
+	{ "use-ruleset", "ruleset" },
 	{ "resolvers", "resolvers" },
 	{ "peers", "peers" },
 	{ "table", "backend,frontend,listen,peers" },
@@ -132,6 +143,15 @@ static const struct {
 	{ "track", "backend,listen" },
 	{ "mailers", "mailers" },
 };
+
+int lsp_shares_end(const struct source_line *l)
+{
+	int i = 1;
+
+	while (i < l->count && !lsp_lists("by,if,unless", source_word(l, i)))
+		i++;
+	return i;
+}
 
 /* Does a name that begins at byte <at> of word <i> mean the symbol? */
 static bool means(const struct symbol *s, const struct source_line *l, int i, int at)
@@ -150,6 +170,10 @@ static bool means(const struct symbol *s, const struct source_line *l, int i, in
 		       (source_begins(l, "server") || source_begins(l, "use-server")) && is_whole;
 	if (l->kind == SOURCE_SECTION && i == 1)
 		return is_whole && strcmp(source_word(l, 0), s->kind) == 0;
+	if (l->kind == SOURCE_KEYWORD && source_begins(l, "route from"))
+		return i == 2 && lsp_lists("frontend,listen", s->kind);
+	if (source_begins(l, "use_backends") && lsp_lists("backend,listen", s->kind))
+		return i < lsp_shares_end(l);
 	for (size_t k = 0; k < sizeof(behind) / sizeof(*behind); k++)
 		if (i && strcmp(source_word(l, i - 1), behind[k].word) == 0 &&
 		    lsp_lists(behind[k].kinds, s->kind))
@@ -158,6 +182,13 @@ static bool means(const struct symbol *s, const struct source_line *l, int i, in
 	return strcmp(s->kind, "defaults") != 0 && (before == '(' || before == ',') &&
 	       (size_t)at + s->name.len < l->raw.len &&
 	       strchr(",)/", l->raw.ptr[at + (int)s->name.len]);
+}
+
+/* Is it the colon before the weight of a backend? */
+static bool is_weight_behind(const struct source_line *l, int i, int at)
+{
+	return source_begins(l, "use_backends") && l->raw.ptr[at] == ':' &&
+	       !memchr(l->raw.ptr + at + 1, ':', (size_t)(l->words[i].end - at - 1));
 }
 
 /* The next place of a name in a line, from byte <at> on; -1: none. */
@@ -171,7 +202,8 @@ static int next_place(const struct symbol *s, const struct source_line *l, int a
 
 			if (memcmp(l->raw.ptr + k, s->name.ptr, s->name.len) != 0 ||
 			    (k > 0 && is_name_char(l->raw.ptr[k - 1])) ||
-			    ((size_t)end < l->raw.len && is_name_char(l->raw.ptr[end])))
+			    ((size_t)end < l->raw.len && is_name_char(l->raw.ptr[end]) &&
+			     !is_weight_behind(l, i, end)))
 				continue;
 			if (means(s, l, i, k))
 				return k;

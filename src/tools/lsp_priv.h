@@ -100,5 +100,7 @@ void lsp_symbols(struct lsp *x, struct slice params, struct strbuf *out);
 const char *lsp_section(const struct lsp_document *d, const struct source_line *l);
 /* The name around byte <at> of a line; empty: none. */
 struct slice lsp_name_at(const struct source_line *l, int at);
+/* The word of a use_backends line behind its last backend. */
+int lsp_shares_end(const struct source_line *l);
 
 #endif

@@ -73,7 +73,7 @@ static bool is_offline(const struct rule_action *a)
 		"accept", "add-header", "allow", "auth", "capture", "del-header", "deny",
 		"normalize-uri", "redirect", "reject", "replace-", "return", "set-dst",
 		"set-header", "set-method", "set-path", "set-query", "set-src", "set-uri",
-		"set-var", "strict-mode", "tarpit", "unset-var",
+		"set-var", "strict-mode", "tarpit", "unset-var", "use-ruleset",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -100,7 +100,7 @@ static enum rule_result explain_rule(struct explainer *x, struct proxy *px, cons
 
 	if (condition_eval(r->condition, ctx) != EXPR_FOUND) {
 		say_rule(x, ruleset_name(r->set), r->action->words, at, "not met");
-		return RULE_CONTINUE;
+		return r->otherwise;
 	}
 	if (!is_offline(r->action))
 		verdict = "applied (not carried out here)";
@@ -119,7 +119,9 @@ static bool explain_list(struct explainer *x, struct proxy *px, enum ruleset set
 	for (unsigned i = 0; i < rp->count[set]; i++) {
 		enum rule_result ret = explain_rule(x, px, rp->all[set][i]);
 
-		if (ret == RULE_CONTINUE)
+		if (ret == RULE_SKIP)
+			i += (unsigned)rp->all[set][i]->number;
+		if (ret == RULE_CONTINUE || ret == RULE_SKIP)
 			continue;
 		if (ret == RULE_ACCEPT)
 			return true;

@@ -42,6 +42,15 @@ static void put_place(struct strbuf *out, const char *file, int line)
 	strbuf_printf(out, " (%s:%d)\n", file ? file : "-", line);
 }
 
+/* The rule's own place, then those of the use-ruleset lines by which it came. */
+static void put_rule_place(struct strbuf *out, const struct rule *r)
+{
+	strbuf_printf(out, " (%s:%d", r->file ? r->file : "-", r->line);
+	for (const struct rule_use *u = r->use; u; u = u->outer)
+		strbuf_printf(out, ", %s used at %s:%d", u->name, u->file ? u->file : "-", u->line);
+	strbuf_add_str(out, ")\n");
+}
+
 /* The backends of a use_backends rule: of the requests that it applied to, those that each got. */
 static void dump_split(const struct proxy *px, const struct switch_rule *sr, struct strbuf *out)
 {
@@ -94,7 +103,7 @@ static void dump_proxy(const struct proxy *px, struct strbuf *out)
 
 			put_hits(out, px, rp->first_number[set] + i);
 			strbuf_printf(out, "%s %s", ruleset_name(set), r->action->words);
-			put_place(out, r->file, r->line);
+			put_rule_place(out, r);
 		}
 	}
 	list_for_each(rr, &rp->redirects, link) {

@@ -202,6 +202,18 @@ def names(tap, args):
     got = client.ask("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
     tap.eq([(x["detail"], x["name"], x["range"]["end"]["line"] + 1) for x in got],
            [("defaults", "defaults", 6), ("frontend", "web-app", 14), ("backend", "app", 17), ("backend", "next", 19)], "symbols")
+    text = table.BASE + "    use_backends api:90 pages:10 by src if is_api\n    use-ruleset fence /api\n    use-routes\n" \
+        "backend more\n    route from web\n"
+    rows = text.split("\n")
+    client.open(uri, text)
+    for line, word, starts in (("use_backends api:90 pages:10 by src if is_api", "pages", ("backend pages", "use_backends")),
+                               ("use-ruleset fence /api", "fence", ("ruleset fence", "use-ruleset")),
+                               ("route from web", "web", ("frontend web", "route from"))):
+        row = next(i for i, x in enumerate(rows) if x.strip() == line)
+        got = client.at("rename", uri, row, rows[row].index(word) + 1, newName="fresh")
+        new = apply(text, got["changes"][uri]).split("\n")
+        tap.eq([b for a, b in zip(rows, new) if a != b],
+               [x.replace(word, "fresh", 1) for x in rows if x.strip().startswith(starts)], "rename by %r" % line)
     client.end()
 
 

@@ -18,6 +18,9 @@ userlist people
 resolvers dns
     nameserver n 127.0.0.1:53
 
+ruleset fence prefix
+    http-request deny if { path_beg @{prefix} }
+
 backend api
     server one 127.0.0.1:81
     server two 127.0.0.1:82
@@ -52,10 +55,13 @@ COMPLETION = [
     (".i", ".include", ".endif"), ("back", "backend", "frontend"), ("    mo|de http", "mode", None),
     ("    error", "errorfile", None), ("    # use_back|", None, "use_backend"),
     ("frontend next from ", "base", "api"), ("    unique-id-", "unique-id-format", None),
-    ("    errorfiles ", None, "api"),
+    ("    errorfiles ", None, "api"), ("    use_backends ", "api", "web"), ("    use_backends api:9 p", "pages", "api"),
+    ("    use_backends api:9 pages:1 by req.co", None, "pages"), ("    use-ruleset ", "fence", "api"),
+    ("    use-rou", "use-routes", "use-ruleset"), ("    route from ", "web", "api"), ("    use-ruleset fence /a if is_", "is_api", None),
 ]
 # in backend pages
 COMPLETION_BACKEND = [
+    ("    rou", "route", "use-routes"), ("    use-rul", "use-ruleset", "use-routes"),
     ("    bal", "balance", "bind"), ("    server three 127.0.0.1:1 ch", "check", "ssl"),
     ("    server three 127.0.0.1:1 resolvers ", "dns", "api"), ("    use-server ", "one", "two"),
     ("    default-server ", "weight", "alpn x"), ("    stick-table type ip size 1k peers ", None, "dns"),

@@ -31,6 +31,12 @@ MISTAKES = [
     ("unused-section", "userlist people\n user u password x\n" + FB),
     ("unused-section", "resolvers dns\n nameserver a 127.0.0.1:53\n" + FB),
     ("unused-section", "cache small\n total-max-size 4\n" + FB),
+    ("unused-section", "ruleset old a\n http-request deny if { path @{a} }\n" + FB),
+    ("!unused-section", "ruleset used a\n http-request deny if { path @{a} }\n" + F +
+     " use-ruleset used /x\n default_backend b\n" + B),
+    ("!unused-acl", "ruleset used a\n http-request deny if @{a}\n" + F +
+     " acl x path /x\n use-ruleset used x\n default_backend b\n" + B),
+    ("!unused-backend", F + " use-routes\n" + B.replace("\n", "\n route from f\n", 1)),
     ("unused-defaults", FB + "defaults spare\n mode http\n"),
     ("unused-variable", F + " http-request set-var(txn.lost) path\n default_backend b\n" + B),
     ("!unused-variable", F + " http-request set-var(txn.x) path\n http-request deny if { var(txn.x) /a }\n"
