@@ -7,6 +7,7 @@ Hundreds of lines that may or may not stand somewhere cost few runs.
 --learn writes the table anew with what the program says; it is to be run with HAProxy. A line that ends with
 "# other: ROW w+" is one of which HAProxy (first letter) and this program (second) think otherwise on purpose: see
 tests/differences.txt. --only TEXT: cases whose names have it."""
+# differs: conf-backend-in-tables
 # differs: conf-deprecated-off
 # differs: conf-early
 # differs: conf-extra-words
