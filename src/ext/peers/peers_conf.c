@@ -441,15 +441,6 @@ static void sections_check(struct config *cfg, struct diag_list *diags)
 	check_tables(cfg, diags);
 }
 
-unsigned peers_count_listeners(const struct config *cfg)
-{
-	unsigned count = 0;
-
-	for (struct peers_conf *c = peers_config_of(cfg)->first; c; c = c->next)
-		count += is_whole(c) && !c->disabled && peers_listens_at(c);
-	return count;
-}
-
 /* --- life ------------------------------------------------------------------------------------- */
 
 static bool sections_start(struct config *cfg, struct diag_list *diags)

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
+#include "ext/peers.h"
 #include "front/listen.h"
 #include "net/listener.h"
 #include "peers_priv.h"
@@ -67,6 +68,15 @@ static bool open_one(struct peers_conf *c, const struct config *prev, struct dia
 	if (fd >= 0 && !c->listener)
 		close(fd);
 	return c->listener || listen_report(diags, a, error);
+}
+
+unsigned peers_count_listeners(const struct config *cfg)
+{
+	unsigned count = 0;
+
+	for (struct peers_conf *c = peers_config_of(cfg)->first; c; c = c->next)
+		count += c->has_local && !c->disabled && peers_listens_at(c);
+	return count;
 }
 
 bool peers_listen_open(struct config *cfg, const struct config *prev, struct diag_list *diags)
