@@ -37,7 +37,8 @@ static bool has_route(const struct lint *x, int section)
 	return false;
 }
 
-static void look_at_section(struct lint *x, int i)
+/* <dynamic>: see backends_are_dynamic(), which goes through all lines. */
+static void look_at_section(struct lint *x, int i, bool dynamic)
 {
 	static const char named[] = "userlist resolvers cache ring mailers http-errors fcgi-app "
 				    "crt-store log-profile peers ruleset";
@@ -46,7 +47,7 @@ static void look_at_section(struct lint *x, int i)
 
 	if (!*name)
 		return;
-	if (lint_is(x, i, "backend") && !backends_are_dynamic(x) && !has_route(x, i) &&
+	if (lint_is(x, i, "backend") && !dynamic && !has_route(x, i) &&
 	    !lint_is_used(x, name, i, i))
 		lint_say(x, LINT_UNUSED_BACKEND, l, 1, "nothing uses backend '%s'", name);
 	if (lint_is(x, i, named) && !lint_is_used(x, name, i, i))
@@ -168,11 +169,12 @@ void lint_dead(struct lint *x)
 {
 	bool scripts = any_line(x, "lua-load") || any_line(x, "lua-load-per-thread") ||
 		       any_line(x, "filter spoe");
+	bool dynamic = backends_are_dynamic(x);
 	struct strbuf name;
 
 	strbuf_init(&name);
 	for (int i = lint_next_section(x, -1); i >= 0; i = lint_next_section(x, i)) {
-		look_at_section(x, i);
+		look_at_section(x, i, dynamic);
 		if (lint_is(x, i, "backend listen"))
 			look_at_checks(x, i);
 	}

@@ -28,14 +28,17 @@ static const struct list_kind {
 	{ "redirect", 1, NULL },
 };
 
+/* use_backend and use_backends stand in one list. */
+static bool is_of(const struct source_line *l, const struct list_kind *list)
+{
+	return source_begins(l, list->words) ||
+	       (list->words[0] == 'u' && source_begins(l, "use_backends"));
+}
+
 static const struct list_kind *list_of(const struct source_line *l)
 {
-	/* both stand in one list */
-	bool shares = source_begins(l, "use_backends");
-
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		if (source_begins(l, lists[i].words) ||
-		    (shares && strcmp(lists[i].words, "use_backend") == 0))
+		if (is_of(l, &lists[i]))
 			return &lists[i];
 	return NULL;
 }
@@ -83,7 +86,7 @@ static void look_behind(struct lint *x, int i, const struct list_kind *list)
 	for (int k = lint_next(x, l->section, i); k >= 0; k = lint_next(x, l->section, k)) {
 		const struct source_line *other = &x->source.lines[k];
 
-		if (list_of(other) != list)
+		if (!is_of(other, list))
 			continue;
 		if (always)
 			lint_say(x, LINT_RULE_AFTER_FINAL, other, 0,
