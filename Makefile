@@ -42,6 +42,7 @@
 #:   DEBUG=1         costly assertions too (DEBUG_STRICT); DEBUG="-DX -DY" as given
 #:   SAN=address     address, undefined behaviour and leaks; SAN=thread: data races
 #:   COV=1           coverage counters (gcov)
+#:   PGO=1           for packages: optimized across files (LTO), for what scripts/train makes the program do; with gcc
 #:   STATS=none      no figures but gauges, to measure what they cost (bench/stats_cost.py); not for use
 #:   V=1             show the commands
 #:   VERSION, SUBVERS, EXTRAVERSION, VERDATE
@@ -105,12 +106,17 @@ endif
 ifneq ($(filter-out address thread fuzz,$(SAN)),)
 $(error SAN=$(SAN) is unknown: address or thread)
 endif
-FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),$(if $(STATS),uncounted),default)
+ifneq ($(filter-out 0 1 learn,$(PGO)),)
+$(error PGO=$(PGO) is unknown: 1)
+endif
+FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),$(if $(STATS),uncounted),$(if $(call is,$(PGO)),pgo),default)
 B       := build/$(FLAVOUR)
-BINARY  := $(if $(filter default,$(FLAVOUR)),haproxy,$(B)/haproxy)
-HALOG   := $(if $(filter default,$(FLAVOUR)),halog,$(B)/halog)
+# where its programs go: those that are for use, here
+OUT     := $(if $(filter default pgo,$(FLAVOUR)$(filter learn,$(PGO))),,$(B)/)
+BINARY  := $(OUT)haproxy
+HALOG   := $(OUT)halog
 # the same program by other names, which make it another tool
-NAMES   := $(addprefix $(if $(filter default,$(FLAVOUR)),,$(B)/),haterm haload)
+NAMES   := $(addprefix $(OUT),haterm haload)
 PROGRAM ?= ./$(BINARY)
 
 flavour_cflags_address := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -O1
@@ -118,8 +124,10 @@ flavour_cflags_thread  := -fsanitize=thread -O1
 flavour_cflags_fuzz    := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow \
                           -fno-sanitize-recover=all -O1
 flavour_cflags_cov     := --coverage -O0
+flavour_cflags_pgo     := -fprofile-use -Wno-missing-profile -flto=auto -Wno-stringop-overread
+flavour_cflags_learn   := -fprofile-generate -fprofile-update=prefer-atomic
 flavour_cflags_uncounted := -DSTATS_ARE_COUNTED=false
-FLAVOUR_CFLAGS := $(flavour_cflags_$(FLAVOUR))
+FLAVOUR_CFLAGS := $(flavour_cflags_$(or $(filter learn,$(PGO)),$(FLAVOUR)))
 
 # ---- targets
 
@@ -246,17 +254,23 @@ OPTION_LINES = $(foreach x,$(OPTION_NAMES),  $(if $($(x)_on),on   $(x): $($(x)_h
 
 OPT_CFLAGS   ?= -O2
 DEBUG_CFLAGS ?= -g
-STD_CFLAGS  := -std=gnu11 -Wall -Wextra $(if $(call is,$(ERR)),-Werror) -Wno-unused-parameter
+# (a profile brings warnings of its own: what it lacks, and what only looks wrong once all is inlined)
+STD_CFLAGS  := -std=gnu11 -Wall -Wextra $(if $(filter-out pgo,$(FLAVOUR)),$(if $(call is,$(ERR)),-Werror)) -Wno-unused-parameter
 DEBUG_DEFS  := $(if $(filter 1,$(DEBUG)),-DDEBUG_STRICT=1,$(filter -D%,$(DEBUG)))
 # what a builder may read in -vv, then what has to be there
-SHOWN_CFLAGS := $(strip $(OPT_CFLAGS) $(DEBUG_CFLAGS) $(STD_CFLAGS) $(FLAVOUR_CFLAGS) $(CFLAGS))
+SHOWN_CFLAGS := $(strip $(OPT_CFLAGS) $(DEBUG_CFLAGS) $(STD_CFLAGS) $(flavour_cflags_$(FLAVOUR)) $(CFLAGS))
 # frame pointers cost a request one instruction in 20: for sanitizers and debugging only
 FRAME_CFLAGS := $(if $(SAN)$(call is,$(DEBUG)),-fno-omit-frame-pointer)
-ALL_CFLAGS  := -pthread $(FRAME_CFLAGS) $(SHOWN_CFLAGS) -D_GNU_SOURCE $(DEBUG_DEFS) $(DEFINE) \
+ALL_CFLAGS  := -pthread $(FRAME_CFLAGS) $(OPT_CFLAGS) $(DEBUG_CFLAGS) $(STD_CFLAGS) $(FLAVOUR_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(DEBUG_DEFS) $(DEFINE) \
   $(OPTIONS_ON:%=-DUSE_%=1) $(sort $(foreach x,$(OPTIONS_ON),$($(x)_cflags))) -Iinclude $(ADDINC)
 ALL_LDFLAGS := -pthread -rdynamic $(FLAVOUR_CFLAGS) $(filter -f% -m% -O%,$(OPT_CFLAGS) $(CFLAGS)) $(LDFLAGS)
 LIBS        := $(foreach x,$(OPTIONS_ON),$($(x)_libs)) -ldl -lm $(ADDLIB)
 
+ifeq ($(FLAVOUR),pgo)
+ifneq ($(shell $(CC) -dM -E - </dev/null 2>/dev/null | grep __clang__),)
+$(error PGO=1 is for gcc, and $(CC) is clang)
+endif
+endif
 ifneq ($(filter address thread fuzz,$(FLAVOUR)),)
 ifeq ($(call links,stdio.h,$(FLAVOUR_CFLAGS)),)
 $(error $(CC) cannot link with $(FLAVOUR_CFLAGS): its run-time library is missing ("make test-deps"))
@@ -284,10 +298,11 @@ grouped = -Wl,--start-group $(1) -Wl,--end-group
 
 # ---- what the objects were made with: a change of it makes them again
 
+FLAGS := $(B)/flags$(if $(filter learn,$(PGO)),.learn)
 flags_now := $(CC) $(ALL_CFLAGS) ; $(ALL_LDFLAGS) $(LIBS)
-ifneq ($(file <$(B)/flags),$(flags_now))
+ifneq ($(file <$(FLAGS)),$(flags_now))
 $(shell mkdir -p $(B))
-$(file >$(B)/flags,$(flags_now))
+$(file >$(FLAGS),$(flags_now))
 ifeq ($(filter options,$(GOALS)),)
 $(info Options for TARGET=$(TARGET) CC=$(CC) in $(B):)
 $(info $(OPTION_LINES))
@@ -325,12 +340,12 @@ all: $(BINARY) $(HALOG) $(NAMES)
 $(NAMES): $(BINARY)
 	$(Q)ln -sf haproxy $@
 
-$(BINARY): $(OBJS) $(B)/flags
+$(BINARY): $(OBJS) $(FLAGS)
 	$(if $(OBJS),,$(error there is no source under src/))
 	$(call said,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(OBJS) $(LIBS)
 
-$(HALOG): $(HALOG_OBJS) $(B)/flags
+$(HALOG): $(HALOG_OBJS) $(FLAGS)
 	$(call said,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(HALOG_OBJS)
 
@@ -343,10 +358,22 @@ $(B)/stats_page_assets.h: src/ext/stats_page.css src/ext/stats_page.js Makefile
 	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' src/ext/stats_page.$$f; echo ';'; done >$@
 $(B)/src/ext/stats_page_html.o: ALL_CFLAGS += -I$(B)
 $(B)/src/ext/stats_page_html.o: $(B)/stats_page_assets.h
-$(B)/%.o: %.c $(B)/flags
+$(B)/%.o: %.c $(FLAGS)
 	$(call said,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# PGO=1: a program that counts how often it takes each way, under the load of scripts/train, writes that beside its
+# objects; then these are made anew, by it. (gcc finds what it wrote only if the objects have the same names.)
+ifeq ($(FLAVOUR)$(PGO),pgo1)
+$(OBJS) $(HALOG_OBJS): $(B)/learnt
+$(B)/learnt: $(SRCS) $(wildcard include/*/*.h src/*/*.h src/*/*/*.h) scripts/train
+	@rm -rf $(B)/src $(B)/admin
+	$(Q)$(MAKE) --no-print-directory PGO=learn $(B)/haproxy
+	$(call said,TRAIN,$(B)/haproxy)
+	$(Q)$(PYTHON) scripts/train $(B)/haproxy
+	@touch $@
+endif
 
 define folder_rules
 $(B)/lib$(1).a: $(call in,$(1),$(OBJS))
