@@ -146,6 +146,7 @@ struct quic_frame {
 	uint64_t largest, delay, first;
 	uint64_t ranges;          /* beyond the first; they were checked */
 	struct quic_reader acked; /* where these are: quic_ack_next() */
+	uint64_t ecn[3];          /* ACK_ECN: packets that came with ECT(0), ECT(1), CE */
 };
 
 /* Reads the next frame; <r> is not empty. A run of PADDING is one frame. Returns QUIC_NO_ERROR, or

@@ -37,7 +37,7 @@ bool quic_ack_next(struct quic_frame *f, uint64_t *low, uint64_t *high)
 
 static bool read_ack(struct quic_reader *r, struct quic_frame *f)
 {
-	uint64_t low, high, n, count;
+	uint64_t low, high, count;
 	struct quic_frame walk;
 
 	if (!quic_read_varint(r, &f->largest) || !quic_read_varint(r, &f->delay) ||
@@ -53,7 +53,7 @@ static bool read_ack(struct quic_reader *r, struct quic_frame *f)
 			return false;
 	r->at = walk.acked.at;
 	for (unsigned i = 0; f->type == QUIC_FT_ACK_ECN && i < 3; i++)
-		if (!quic_read_varint(r, &n))
+		if (!quic_read_varint(r, &f->ecn[i]))
 			return false;
 	return true;
 }

@@ -371,6 +371,7 @@ void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns)
 	if (!addr_eq_ip(&p->peer, &p->from)) {
 		init_cc(q, q->cc.algo, q->cc.window_max);
 		q->rtt.known = false;
+		quic_ecn_restart(q);
 	}
 	p->peer = p->from;
 	p->pause_ns = quic_pto_ns(q, true);

@@ -17,6 +17,7 @@
 #include "codec/quic.h"
 #include "congestion_priv.h"
 #include "core/timer.h"
+#include "ecn_priv.h"
 #include "keys_priv.h"
 #include "quic/quic.h"
 #include "recovery_priv.h"
@@ -173,6 +174,7 @@ struct quic_conn {
 	struct quic_phase phase;
 	struct quic_rtt rtt;
 	struct quic_cc cc;
+	struct quic_ecn ecn;
 	uint64_t in_flight;            /* bytes */
 	uint32_t pto_count;
 	uint64_t pace_ns;              /* when <credit> was counted */

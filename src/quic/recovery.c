@@ -224,7 +224,9 @@ struct acked {
 	uint64_t largest_sent_ns;      /* when the largest number was sent, if it is new; 0 */
 	uint64_t first_sent_ns;        /* when the first of the new ones was */
 	uint64_t before;               /* the largest number acknowledged before */
+	unsigned marked;               /* of the new ones: those with ECT(0) */
 	bool any, eliciting;
+	bool larger;                   /* a larger number than before */
 };
 
 /* The more is under way, the more may be out of order (tune.quic.fe.cc.reorder-ratio). */
@@ -322,6 +324,7 @@ static void take_acks(struct quic_conn *q, struct quic_space *s, struct quic_fra
 		out->any = true;
 		q->counts.reordered += p->pn < out->before;
 		out->eliciting |= p->eliciting;
+		out->marked += p->marked;
 		if (p->pn == f->largest)
 			out->largest_sent_ns = p->sent_ns;
 		if (s == &q->spaces[QUIC_LEVEL_APP] && p->pn >= q->phase.tx_pn)
@@ -341,7 +344,8 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 	QUIC_TRACE(DATA, q, ACK, "up to packet %llu is acknowledged",
 		   (unsigned long long)f->largest);
 	acked.before = s->largest_acked == UINT64_MAX ? 0 : s->largest_acked;
-	if (s->largest_acked == UINT64_MAX || f->largest > s->largest_acked)
+	acked.larger = s->largest_acked == UINT64_MAX || f->largest > s->largest_acked;
+	if (acked.larger)
 		s->largest_acked = f->largest;
 	take_acks(q, s, f, now_ns, &acked);
 	if (!acked.any)
@@ -354,6 +358,10 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 		if (s == &q->spaces[QUIC_LEVEL_APP])
 			quic_cc_rtt(&q->cc, q->rtt.latest, f->largest, s->next_pn);
 	}
+	/* (an older one may have been overtaken) */
+	if (acked.larger && quic_ecn_acked(q, s, f, acked.marked))
+		quic_cc_lost(&q->cc, now_ns,
+			     acked.largest_sent_ns ? acked.largest_sent_ns : now_ns);
 	detect_lost(q, s, now_ns, &acked);
 	if (q->cc.algo == QUIC_CC_BBR)
 		quic_bbr_ack_end(&q->cc, now_ns, acked.largest_sent_ns && acked.eliciting
@@ -458,6 +466,8 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 			probe(q, &q->spaces[i]);
 		}
 	q->pto_count += due;
+	if (due)
+		quic_ecn_doubt(q);
 }
 
 void quic_space_resend(struct quic_conn *q, struct quic_space *s)

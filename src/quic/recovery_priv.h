@@ -14,6 +14,7 @@
 #include "buffers_priv.h"
 #include "codec/quic.h"
 #include "congestion_priv.h"
+#include "ecn_priv.h"
 #include "keys_priv.h"
 #include "quic/quic.h"
 #include "ranges_priv.h"
@@ -32,6 +33,7 @@ struct quic_sent {
 	uint64_t pn, sent_ns;
 	uint16_t size;
 	bool eliciting, in_flight;
+	bool marked;                   /* ECT(0) */
 	uint8_t count;
 	struct quic_rate rate;         /* with BBR */
 	struct quic_sent_frame frames[QUIC_SENT_FRAMES];
@@ -40,6 +42,13 @@ struct quic_sent {
 struct quic_rtt {
 	uint64_t latest, smoothed, var, min; /* ns */
 	bool known;
+};
+
+/* Marks of a level's packets (ecn.c), by enum quic_ecn_count. */
+struct quic_marks {
+	uint64_t received[QUIC_ECN_COUNTS];
+	uint64_t told[QUIC_ECN_COUNTS]; /* of ours, by the peer */
+	uint64_t sent;                 /* packets with ECT(0) */
 };
 
 /* The packet numbers of one level and what depends on them. */
@@ -58,6 +67,7 @@ struct quic_space {
 	uint64_t ack_ns;               /* an acknowledgement is due then; 0: none */
 	uint32_t unacked;              /* ack-eliciting packets since the last one */
 	uint8_t probes;                /* packets to be sent although the window is full */
+	struct quic_marks marks;
 	struct quic_sendbuf crypto_tx;
 	struct quic_recvbuf crypto_rx;
 	bool done;                     /* discarded */

@@ -313,10 +313,11 @@ static void note_received(struct incoming *in)
 		s->largest_rx = in->pn;
 		s->largest_rx_ns = in->now_ns;
 	}
+	quic_ecn_received(in->q, s);
 	if (!in->eliciting)
 		return;
 	s->unacked++;
-	if (!in_order || s->unacked >= ACK_EVERY || !delay)
+	if (!in_order || in->q->ecn.rx == QUIC_ECN_CE || s->unacked >= ACK_EVERY || !delay)
 		s->ack_ns = in->now_ns;
 	else if (!s->ack_ns)
 		s->ack_ns = in->now_ns + delay;

@@ -20,6 +20,7 @@
 /* The most that one range, or the head of a frame, takes. */
 #define RANGE_MAX 16
 #define HEAD_MAX 25
+#define ECN_MAX 24
 /* Bytes for small challenges, behind a large one. */
 #define PATHS_LEAST 512
 /* Packets that keys of AES-GCM protect (RFC 9001 6.6), and when the next keys are due. */
@@ -68,14 +69,16 @@ static void note(struct outgoing *o, struct quic_sent_frame f)
 static void put_ack(struct outgoing *o)
 {
 	const struct quic_ranges *r = &o->s->received;
-	uint32_t i = r->count - 1, n = 0, most = (uint32_t)((room(o) - HEAD_MAX) / RANGE_MAX);
+	bool marks = quic_ecn_has_counts(o->s) && room(o) >= HEAD_MAX + ECN_MAX;
+	uint32_t i = r->count - 1, n = 0;
+	uint32_t most = (uint32_t)((room(o) - HEAD_MAX - (marks ? ECN_MAX : 0)) / RANGE_MAX);
 	uint64_t delay = (o->now_ns - o->s->largest_rx_ns) / 1000 >> 3;
 	uint8_t *at = o->at;
 
 	if (most > ACK_RANGES)
 		most = ACK_RANGES;
 	n = i < most ? i : most;
-	*at++ = QUIC_FT_ACK;
+	*at++ = marks ? QUIC_FT_ACK_ECN : QUIC_FT_ACK;
 	at = quic_put_varint(at, r->list[i].to - 1);
 	at = quic_put_varint(at, delay);
 	at = quic_put_varint(at, n);
@@ -84,6 +87,8 @@ static void put_ack(struct outgoing *o)
 		at = quic_put_varint(at, r->list[i].from - r->list[i - 1].to - 1);
 		at = quic_put_varint(at, r->list[i - 1].to - 1 - r->list[i - 1].from);
 	}
+	for (unsigned k = 0; marks && k < QUIC_ECN_COUNTS; k++)
+		at = quic_put_varint(at, o->s->marks.received[k]);
 	o->at = at;
 	note(o, (struct quic_sent_frame){ .type = QUIC_FT_ACK,
 					  .offset = r->list[r->count - 1].to });
@@ -376,6 +381,7 @@ static void packet_sent(struct outgoing *o, bool padded)
 	p->eliciting = o->eliciting;
 	p->in_flight = o->eliciting || padded;
 	p->size = (uint16_t)(o->at - o->start);
+	p->marked = quic_ecn_sent(q, o->s);
 	q->counts.packets++;
 	QUIC_TRACE(PROTO, q, TX_PACKET, "packet %llu of level %d leaves, %u bytes",
 		   (unsigned long long)p->pn, o->level, p->size);

@@ -41,6 +41,7 @@
 struct batch {
 	struct addr peer, local;
 	size_t len, segment;
+	uint8_t mark;                  /* enum quic_ecn_mark */
 };
 
 /* One that the socket did not take. */
@@ -162,12 +163,24 @@ static void put_source(struct msghdr *m, const struct addr *local)
 	}
 }
 
+/* Tells the kernel the mark of the packets. */
+static void put_mark(struct msghdr *m, const struct addr *peer, int mark)
+{
+	struct addr to = addr_unmapped(peer);
+
+	if (to.family == ADDR_INET6)
+		put_control(m, IPPROTO_IPV6, IPV6_TCLASS, &mark, sizeof(mark));
+	else
+		put_control(m, IPPROTO_IP, IP_TOS, &mark, sizeof(mark));
+}
+
 /* Hands <b>'s bytes to the kernel; a segment of 0: as one datagram. 0, or an error. */
 static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t *bytes, size_t len,
 		     uint16_t segment)
 {
 	struct iovec v = { (void *)(uintptr_t)bytes, len };
-	char room[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint16_t))]
+	char room[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint16_t)) +
+		  CMSG_SPACE(sizeof(int))]
 		__attribute__((aligned(8))) = { 0 };
 	struct sockaddr_storage to;
 	struct msghdr m = { .msg_name = &to, .msg_iov = &v, .msg_iovlen = 1, .msg_control = room };
@@ -178,6 +191,8 @@ static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t
 		m.msg_namelen = addr_to_sockaddr(&b->peer, &to);
 		put_source(&m, &b->local);
 	}
+	if (b->mark)
+		put_mark(&m, &b->peer, b->mark);
 	if (segment)
 		put_control(&m, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	while (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
@@ -304,6 +319,9 @@ static void flush(struct quic_conn *q)
 	while (!s->full && (left || over)) {
 		struct batch b = { .local = q->local, .len = over, .segment = over };
 
+		if (!over)
+			q->ecn.tx = (uint8_t)quic_ecn_mark(q);
+		b.mark = q->ecn.tx;
 		over = fill_batch(q, &b, me.tx, &left, now);
 		if (!b.len)
 			break;
@@ -355,6 +373,7 @@ static void go_on(struct quic_socket *s)
 void quic_conn_input(struct quic_conn *q, const struct quic_datagram *d)
 {
 	q->path.from = d->peer;
+	q->ecn.rx = d->mark;
 	quic_conn_recv(q, d->bytes, d->len, clock_now_ns());
 }
 
@@ -395,6 +414,22 @@ static size_t segment_of(struct msghdr *m, size_t len)
 	return len;
 }
 
+/* The mark of the packets: one that the kernel has put together is of packets of one mark. */
+static uint8_t mark_of(struct msghdr *m)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		int class = 0;
+
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
+			return *CMSG_DATA(c) & QUIC_ECN_BITS;
+		if (c->cmsg_level != IPPROTO_IPV6 || c->cmsg_type != IPV6_TCLASS)
+			continue;
+		memcpy(&class, CMSG_DATA(c), sizeof(class));
+		return (uint8_t)(class & QUIC_ECN_BITS);
+	}
+	return QUIC_ECN_NONE;
+}
+
 /* Receives datagrams, one or several of equal length, and handles them. False: there is none. */
 static bool receive(struct quic_socket *s)
 {
@@ -417,6 +452,7 @@ static bool receive(struct quic_socket *s)
 	}
 	d.peer = addr_from_sockaddr(&from, m.msg_namelen);
 	d.local = local_of(&m, s->port);
+	d.mark = mark_of(&m);
 	segment = segment_of(&m, (size_t)n);
 	for (size_t at = 0; at < (size_t)n && d.peer.port && addr_is_inet(&d.peer); at += d.len) {
 		d.bytes = me.rx + at;
@@ -483,6 +519,8 @@ struct quic_socket *quic_socket_new(int fd, bool no_gso, quic_input_fn *input)
 	setsockopt(fd, SOL_UDP, UDP_GRO, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
 	s->fd = fd;

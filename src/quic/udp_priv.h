@@ -22,6 +22,7 @@ struct quic_datagram {
 	struct addr peer, local;
 	uint8_t *bytes;                /* borrowed; of one that came, they may be changed */
 	size_t len;
+	uint8_t mark;                  /* enum quic_ecn_mark */
 };
 
 /* A datagram came. */

@@ -113,9 +113,11 @@ def is_whole(answer, n):
 
 
 class Relay:
-    """Datagrams of any client of 127.0.0.1 go to <to> and back; some are lost, sent twice, or late."""
+    """Datagrams of any client of 127.0.0.1 go to <to> and back; some are lost, sent twice, or late. Those to the server have <mark>, the
+    bits of explicit congestion notification; of those from there they are noted."""
 
-    def __init__(self, to, seed, loss=0.03, twice=0.01, late=0.03):
+    def __init__(self, to, seed, loss=0.03, twice=0.01, late=0.03, mark=0):
+        self.mark, self.marks = mark, []
         self.to = ("127.0.0.1", to)
         self.random = random.Random(seed)
         self.loss, self.twice, self.late = loss, twice, late
@@ -163,13 +165,17 @@ class Relay:
                 s.sendto(d, a)
             for s in ready:
                 try:
-                    data, address = s.recvfrom(65536)
+                    data, control, _, address = s.recvmsg(65536, 64)
                 except OSError:
                     continue
+                if s is not self.front:
+                    self.marks.append(max([c[2][0] & 3 for c in control if c[:2] == (socket.IPPROTO_IP, socket.IP_TOS)] or [0]))
                 if s is self.front:
                     if address not in self.backs:
                         b = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
                         b.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+                        b.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self.mark)
+                        b.setsockopt(socket.IPPROTO_IP, 13, 1) # IP_RECVTOS
                         b.bind(("127.0.0.1", 0))
                         self.backs[address] = b, address
                     self.pass_on(self.backs[address][0], data, self.to)

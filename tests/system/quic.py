@@ -463,6 +463,29 @@ async def versions(tap, args, crt):
             relay.close()
 
 
+async def congestion_marks(tap, args, crt):
+    """Explicit congestion notification: marks that come are told, and ours end with a peer that does not tell of them, as aioquic."""
+    if lib.is_reference(args.program):
+        return
+    connection, kinds = lib_quic.QuicConnection, []
+    plain = connection._handle_ack_frame
+    connection._handle_ack_frame = lambda self, context, kind, buf: (kinds.append(int(kind)), plain(self, context, kind, buf))[1]
+    try:
+        with Bed(args, crt) as bed:
+            for mark, name in (0, "no mark"), (2, "ECT(0)"), (3, "CE"):
+                relay = lib_quic.Relay(bed.port, 1, loss=0, twice=0, late=0, mark=mark)
+                kinds.clear()
+                async with lib_quic.client(relay.port) as c:
+                    got = [await c.request("GET", "/100000") for _ in range(3)]
+                relay.close()
+                tap.eq([g[0] for g in got], [200] * 3, "marks: %s: requests are answered" % name)
+                tap.eq(set(kinds), {3 if mark else 2}, "marks: %s: what is acknowledged tells of it" % name)
+                tap.ok(relay.marks[0] == 2 and set(relay.marks) == {0, 2} and set(relay.marks[-20:]) == {0},
+                       "marks: %s: ours end when the peer does not tell of them" % name, relay.marks[:40])
+    finally:
+        connection._handle_ack_frame = plain
+
+
 def first_datagrams(bed, token=b""):
     """What a client says first."""
     c = lib_quic.QuicConnection(configuration=lib_quic.QuicConfiguration(is_client=True, alpn_protocols=lib_quic.H3_ALPN,
@@ -586,7 +609,7 @@ def by_aioquic(tap, args, crt):
             asyncio.run(kills(tap, bed))
             asyncio.run(reloads(tap, bed))
         tap.ok(bed.proxy.alive(), "the program still runs")
-    for part in goes_idle, vanishes, retries, versions, own_sockets, taken_over, moves, forgeries, bombs, glitches:
+    for part in goes_idle, vanishes, retries, versions, own_sockets, taken_over, moves, forgeries, bombs, glitches, congestion_marks:
         asyncio.run(part(tap, args, crt))
     asyncio.run(soft_stop(tap, args, crt))
 

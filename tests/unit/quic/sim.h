@@ -79,6 +79,7 @@ struct datagram {
 	uint64_t at_ms;
 	size_t len;
 	bool up;
+	uint8_t mark;                  /* enum quic_ecn_mark */
 	uint8_t bytes[QUIC_DATAGRAM_MAX];
 };
 
@@ -104,6 +105,12 @@ struct sim {
 	bool silent, ended;
 	unsigned wrong;
 	size_t down_bytes;             /* of all datagrams that the server sent */
+	bool in_order;                 /* nothing overtakes */
+	bool tells_marks;              /* the client does, in its acknowledgements */
+	uint64_t marks[QUIC_ECN_COUNTS]; /* of packets that it received */
+	uint64_t told[QUIC_ECN_COUNTS]; /* by the server */
+	uint8_t mark;                  /* of the client's datagrams */
+	uint8_t becomes;               /* what the path makes of the server's marks */
 };
 
 static void fly(struct sim *s, bool up, const uint8_t *bytes, size_t len)
@@ -116,6 +123,7 @@ static void fly(struct sim *s, bool up, const uint8_t *bytes, size_t len)
 	d->at_ms = s->now_ms + DELAY_MS + (s->loss ? (unsigned)random() % 10 : 0);
 	d->len = len;
 	d->up = up;
+	d->mark = up ? s->mark : s->q->ecn.tx ? s->becomes : QUIC_ECN_NONE;
 	memcpy(d->bytes, bytes, len);
 	s->net[s->flying++] = d;
 }
@@ -188,6 +196,10 @@ static void client_frame(struct sim *s, struct quic_frame *f)
 	uint8_t answer[9];
 
 	switch (f->type) {
+	case QUIC_FT_ACK_ECN:
+		memcpy(s->told, f->ecn, sizeof(s->told));
+		client_acked(s, f);
+		break;
 	case QUIC_FT_ACK:
 		client_acked(s, f);
 		break;
@@ -213,7 +225,7 @@ static void client_frame(struct sim *s, struct quic_frame *f)
 	}
 }
 
-static void client_receives(struct sim *s, uint8_t *p, size_t len)
+static void client_receives(struct sim *s, uint8_t *p, size_t len, uint8_t mark)
 {
 	uint8_t mask[5], frames[64], *at;
 	struct quic_packet head;
@@ -246,11 +258,17 @@ static void client_receives(struct sim *s, uint8_t *p, size_t len)
 		}
 		client_frame(s, &f);
 	}
+	if (mark)
+		s->marks[mark == QUIC_ECN_CE ? QUIC_COUNT_CE : mark == QUIC_ECN_ECT1
+					     ? QUIC_COUNT_ECT1 : QUIC_COUNT_ECT0]++;
 	at = frames;
-	*at++ = QUIC_FT_ACK;
+	*at++ = s->tells_marks ? QUIC_FT_ACK_ECN : QUIC_FT_ACK;
 	at = quic_put_varint(at, pn);
 	memset(at, 0, 3);
-	client_packet(s, frames, (size_t)(at + 3 - frames));
+	at += 3;
+	for (unsigned i = 0; s->tells_marks && i < QUIC_ECN_COUNTS; i++)
+		at = quic_put_varint(at, s->marks[i]);
+	client_packet(s, frames, (size_t)(at - frames));
 }
 
 /* One millisecond of everything. */
@@ -268,10 +286,14 @@ static void step(struct sim *s)
 			i++;
 			continue;
 		}
-		s->net[i] = s->net[--s->flying];
+		s->flying--;
+		if (s->in_order)
+			memmove(&s->net[i], &s->net[i + 1], (s->flying - i) * sizeof(*s->net));
+		else
+			s->net[i] = s->net[s->flying];
 		if (!d->up)
-			client_receives(s, d->bytes, d->len);
-		else if (!played_freed)
+			client_receives(s, d->bytes, d->len, d->mark);
+		else if (!played_freed && (s->q->ecn.rx = d->mark, true))
 			quic_conn_recv(s->q, d->bytes, d->len, s->now_ms * MS);
 		free(d);
 		if (!played_freed)
