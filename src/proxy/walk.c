@@ -235,17 +235,17 @@ static void round_over(void *ctx)
 static void round_begin(void)
 {
 	struct config *cfg;
-	bool any;
+	bool any, awake;
 
 	config_edit_begin();
 	cfg = proxies_current();
 	any = rounds.going || begin_steps(cfg);
-	rounds.awake = any || any_waits(cfg);
+	awake = rounds.awake = any || any_waits(cfg);
 	config_edit_end();
 	/* without memory the steps are gone again, which does no harm */
 	if (any && thread_call_all(forget_here, round_over, NULL))
 		return;
-	if (rounds.awake)
+	if (awake)
 		timer_set(&rounds.timer, clock_now_ms() + LOOK_MS);
 }
 
