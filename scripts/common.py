@@ -97,7 +97,8 @@ def test_environment(flavour, logs):
         env["UBSAN_OPTIONS"] = common + ":print_stacktrace=1"
         env["LSAN_OPTIONS"] = "suppressions=%s:print_suppressions=0" % os.path.join(TOP, "scripts/leaks.txt")
     if flavour == "thread":
-        env["TSAN_OPTIONS"] = common + ":second_deadlock_stack=1:history_size=4"
+        env["TSAN_OPTIONS"] = (common + ":second_deadlock_stack=1:history_size=4:print_suppressions=0:suppressions=" +
+                               os.path.join(TOP, "scripts/races.txt"))
     return env
 
 

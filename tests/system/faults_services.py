@@ -193,7 +193,7 @@ def failures(sc):
 def no_memory(tap, program):
     """One allocation in fifteen fails."""
     with Scene(program, "nbthread 2\n\ttune.fail-alloc 7", args=("-dMfail",)) as sc:
-        tap.ok(sc.use(lambda: failures(sc) > 1000, 20), "no memory: allocations fail", failures(sc))
+        tap.ok(sc.use(lambda: failures(sc) > 1000, 6 * lib.PATIENCE), "no memory: allocations fail", failures(sc))
         tap.ok(sc.proxy.alive(), "no memory: the process lives", sc.proxy.output()[-3000:])
         tap.ok(lib.until(sc.is_empty), "no memory: nothing is left behind", sc.command("show sess"))
         sc.ends(tap, "no memory")

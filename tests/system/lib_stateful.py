@@ -201,6 +201,7 @@ class World:
         """Without what is this process's own: folders, ports, addresses of memory."""
         text = self.rx.sub(lambda m: self.by[m.group(0)], text)
         text = re.sub(r"check duration: \d+ms", "check duration: Tms", text)
+        text = re.sub(r"captured on \[[^]]*\]", "captured on [DATE]", text)
         text = text.replace(" returned by OS (Connection refused)", " returned by OS")    # not always, in the reference
         text = re.sub(r"\d+ \(\) acl 'var' file 'httpclient' .*\n", "", text)    # what it has for itself
         return re.sub(r"\b0x[0-9a-f]{6,}\b", "PTR", text)
