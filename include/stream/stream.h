@@ -164,7 +164,6 @@ struct stream {
 	struct listener_conf *listener;/* same */
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
-	struct server_conn *back_conn; /* while <back> is attached, to a server: borrowed */
 	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */
@@ -176,6 +175,7 @@ struct stream {
 		uint16_t asked;        /* of the rule whose page has another one; 0: none */
 		uint16_t server;       /* of the server's answer, whatever became of it; 0: none */
 		int connection;        /* 1 + errno of the last one to a server; 0: none */
+		struct server_conn *from; /* while <back> is attached, to a server: borrowed */
 		uint16_t interims;     /* 1xx answers that the server has sent */
 		uint8_t handshake;     /* of that connection: 0, or why it failed (conn_error.h) */
 		uint32_t tls_error;    /* and OpenSSL's number */

@@ -62,7 +62,7 @@ void stream_drop_back(struct stream *s)
 		keep_error(s, c);
 	if (ep->ops)
 		ep->ops->detach(ep);
-	s->back_conn = NULL;
+	s->answer.from = NULL;
 	block_queue_clear(&ep->rx);
 	block_queue_clear(&ep->tx);
 	if (s->pipes.req)

@@ -315,13 +315,13 @@ bool server_conn_take_idle(struct stream *s)
 		sc = find_shared(s, key, mux);
 	if (!sc)
 		return false;
-	s->back_conn = sc;
+	s->answer.from = sc;
 	return sc_attach(sc, &s->back);
 }
 
 void server_conn_make_private(struct stream *s)
 {
-	struct server_conn *sc = s->back_conn;
+	struct server_conn *sc = s->answer.from;
 
 	if (!sc || !s->back.ops || sc->multiplex || sc->server->is_reverse)
 		return;
@@ -592,7 +592,7 @@ enum dial_result server_conn_open(struct stream *s)
 			sc_free(sc);
 		return DIAL_NO_MEMORY;
 	}
-	s->back_conn = sc;
+	s->answer.from = sc;
 	sc->session = s->sess;
 	sc->has_room = s->server->strict_maxconn;
 	sc->begun = 1;
