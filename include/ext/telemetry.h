@@ -36,14 +36,10 @@
 
 #include "base/module.h"
 
-struct strbuf;
-
 /* A soft stop has nothing else to wait for: what was recorded is exported without waiting for the
  * interval. True: nothing is left, or it took too long. Asked until then, on thread 0.
  */
 bool telemetry_is_flushed(void);
-/* The counters of `show telemetry`, for Prometheus; nothing without sections. Any thread. */
-void telemetry_put_prometheus(struct strbuf *out);
 
 extern const struct module mod_telemetry, mod_telemetry_early;
 

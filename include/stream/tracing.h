@@ -33,8 +33,10 @@ struct stream_tracer {
 	void (*end)(struct stream *s);
 };
 
-/* Once, at start-up. */
-void stream_set_tracer(const struct stream_tracer *tracer);
+/* Once, at start-up. <figures>: appends what the tracer counts, in the format of Prometheus, on any
+ * thread.
+ */
+void stream_set_tracer(const struct stream_tracer *tracer, void (*figures)(struct strbuf *out));
 /* The streams of <fe> are told of, with <how> for the tracer. In the check phase. */
 void stream_trace_frontend(struct proxy *fe, const void *how);
 const void *stream_trace_of_frontend(const struct proxy *fe);
@@ -51,6 +53,9 @@ static inline void *stream_trace(const struct stream *s)
 {
 	return s->flags & STRM_TRACED ? s->trail.trace : NULL;
 }
+
+/* Appends the tracer's figures, if there is one. */
+void stream_tracing_figures(struct strbuf *out);
 
 /* For the engine. */
 void stream_tracing_begin(struct stream *s);

@@ -10,7 +10,6 @@
  * Reading is the expensive half: its price does not grow with the number of metrics.
  */
 #include "ext/prometheus.h"
-#include "ext/telemetry.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "proxy/walk.h"
 #include "stream/service.h"
 #include "stream/stream.h"
+#include "stream/tracing.h"
 #include "table/table.h"
 #include "prometheus_metrics.h"
 #include "prometheus_priv.h"
@@ -753,7 +753,7 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 
 		stats_each_process_field(c->proxy->config, print_process_field, &p);
 		if (!sc->name_count)
-			telemetry_put_prometheus(out);
+			stream_tracing_figures(out);
 		sc->scope++;
 		return SERVICE_MORE;
 	}

@@ -354,8 +354,8 @@ static void on_own_datagram(struct quic_socket *s, const struct quic_datagram *d
 		on_datagram(listening, &to);
 		return;
 	}
-	q = quic_packet_read(d->bytes, d->len, QUIC_OUR_CID_LEN, &head) ? quic_find(&head.dcid, false)
-								  : NULL;
+	q = quic_packet_read(d->bytes, d->len, QUIC_OUR_CID_LEN, &head)
+	    ? quic_find(&head.dcid, false) : NULL;
 	if (q) {
 		quic_conn_input(q, d);
 		quic_conn_settle(q);

@@ -134,6 +134,7 @@ struct quic_path {
 	uint64_t again_ns, pause_ns;   /* same: when we ask again, how long after that */
 	uint8_t challenge[8];          /* same: ours */
 	uint8_t response[8];           /* what the client's last challenge was */
+	struct quic_ecn ecn;
 };
 
 /* Why a connection ends. */
@@ -174,7 +175,6 @@ struct quic_conn {
 	struct quic_phase phase;
 	struct quic_rtt rtt;
 	struct quic_cc cc;
-	struct quic_ecn ecn;
 	uint64_t in_flight;            /* bytes */
 	uint32_t pto_count;
 	uint64_t pace_ns;              /* when <credit> was counted */

@@ -11,7 +11,7 @@
 
 enum quic_ecn_mark quic_ecn_mark(const struct quic_conn *q)
 {
-	const struct quic_ecn *e = &q->ecn;
+	const struct quic_ecn *e = &q->path.ecn;
 
 	return e->state == QUIC_ECN_TESTING || e->state == QUIC_ECN_CAPABLE ? QUIC_ECN_ECT0
 									    : QUIC_ECN_NONE;
@@ -19,7 +19,7 @@ enum quic_ecn_mark quic_ecn_mark(const struct quic_conn *q)
 
 bool quic_ecn_sent(struct quic_conn *q, struct quic_space *s)
 {
-	struct quic_ecn *e = &q->ecn;
+	struct quic_ecn *e = &q->path.ecn;
 
 	if (e->tx != QUIC_ECN_ECT0)
 		return false;
@@ -36,8 +36,8 @@ void quic_ecn_received(struct quic_conn *q, struct quic_space *s)
 		[QUIC_ECN_CE] = QUIC_COUNT_CE,
 	};
 
-	if (q->ecn.rx != QUIC_ECN_NONE)
-		s->marks.received[counts[q->ecn.rx]]++;
+	if (q->path.ecn.rx != QUIC_ECN_NONE)
+		s->marks.received[counts[q->path.ecn.rx]]++;
 }
 
 bool quic_ecn_has_counts(const struct quic_space *s)
@@ -50,7 +50,7 @@ bool quic_ecn_has_counts(const struct quic_space *s)
 static bool fail(struct quic_conn *q)
 {
 	QUIC_TRACE(STATE, q, ACK, "marks do not come through: no more are sent");
-	q->ecn.state = QUIC_ECN_FAILED;
+	q->path.ecn.state = QUIC_ECN_FAILED;
 	return false;
 }
 
@@ -73,7 +73,7 @@ bool quic_ecn_acked(struct quic_conn *q, struct quic_space *s, const struct quic
 {
 	uint64_t ce = s->marks.told[QUIC_COUNT_CE];
 
-	if (q->ecn.state == QUIC_ECN_FAILED)
+	if (q->path.ecn.state == QUIC_ECN_FAILED)
 		return false;
 	if (f->type != QUIC_FT_ACK_ECN)
 		return marked ? fail(q) : false;
@@ -82,18 +82,18 @@ bool quic_ecn_acked(struct quic_conn *q, struct quic_space *s, const struct quic
 	for (unsigned i = 0; i < QUIC_ECN_COUNTS; i++)
 		s->marks.told[i] = f->ecn[i];
 	if (marked)
-		q->ecn.state = QUIC_ECN_CAPABLE;
+		q->path.ecn.state = QUIC_ECN_CAPABLE;
 	return f->ecn[QUIC_COUNT_CE] > ce;
 }
 
 void quic_ecn_doubt(struct quic_conn *q)
 {
-	if (q->ecn.state == QUIC_ECN_TESTING && q->ecn.tested)
-		q->ecn.state = QUIC_ECN_UNKNOWN;
+	if (q->path.ecn.state == QUIC_ECN_TESTING && q->path.ecn.tested)
+		q->path.ecn.state = QUIC_ECN_UNKNOWN;
 }
 
 void quic_ecn_restart(struct quic_conn *q)
 {
-	q->ecn.state = QUIC_ECN_TESTING;
-	q->ecn.tested = 0;
+	q->path.ecn.state = QUIC_ECN_TESTING;
+	q->path.ecn.tested = 0;
 }

@@ -192,7 +192,8 @@ static void put_algorithm(const struct quic_conn *q, struct strbuf *out)
 	const struct quic_bbr *b = &cc->bbr;
 
 	if (cc->algo == QUIC_CC_CUBIC)
-		strbuf_printf(out, "  cc: state=%s ssthresh=%llu K=%lld last_w_max=%llu wdiff=%llu\n",
+		strbuf_printf(out, "  cc: state=%s ssthresh=%llu K=%lld last_w_max=%llu "
+			      "wdiff=%llu\n",
 			      cc->window < cc->threshold ? "ss" : "ca",
 			      (unsigned long long)(cc->threshold < UINT32_MAX ? cc->threshold
 									      : UINT32_MAX),

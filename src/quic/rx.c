@@ -317,7 +317,7 @@ static void note_received(struct incoming *in)
 	if (!in->eliciting)
 		return;
 	s->unacked++;
-	if (!in_order || in->q->ecn.rx == QUIC_ECN_CE || s->unacked >= ACK_EVERY || !delay)
+	if (!in_order || in->q->path.ecn.rx == QUIC_ECN_CE || s->unacked >= ACK_EVERY || !delay)
 		s->ack_ns = in->now_ns;
 	else if (!s->ack_ns)
 		s->ack_ns = in->now_ns + delay;

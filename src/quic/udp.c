@@ -320,8 +320,8 @@ static void flush(struct quic_conn *q)
 		struct batch b = { .local = q->local, .len = over, .segment = over };
 
 		if (!over)
-			q->ecn.tx = (uint8_t)quic_ecn_mark(q);
-		b.mark = q->ecn.tx;
+			q->path.ecn.tx = (uint8_t)quic_ecn_mark(q);
+		b.mark = q->path.ecn.tx;
 		over = fill_batch(q, &b, me.tx, &left, now);
 		if (!b.len)
 			break;
@@ -373,7 +373,7 @@ static void go_on(struct quic_socket *s)
 void quic_conn_input(struct quic_conn *q, const struct quic_datagram *d)
 {
 	q->path.from = d->peer;
-	q->ecn.rx = d->mark;
+	q->path.ecn.rx = d->mark;
 	quic_conn_recv(q, d->bytes, d->len, clock_now_ns());
 }
 

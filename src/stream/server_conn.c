@@ -94,8 +94,8 @@ static bool sc_is_private(const struct server_conn *sc)
 
 	if (unlikely(srv->is_reverse))
 		return false;
-	return sc->is_private || srv->proxy->reuse == REUSE_NEVER || srv->send_proxy || srv->is_direct ||
-	       (srv->source && srv->source->transparency > SOURCE_FIXED);
+	return sc->is_private || srv->proxy->reuse == REUSE_NEVER || srv->send_proxy ||
+	       srv->is_direct || (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 
 /* An idle connection, in no list, goes on with the live generation if that one has the server and

@@ -40,7 +40,7 @@ struct server_conn {
 	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
 	unsigned streams;        /* served so far */
 	unsigned begun;          /* streams that were given to it */
-	bool is_private;         /* authenticated for <session>: of nobody else, whatever the mode */
+	bool is_private;         /* authenticated for <session>: its alone, whatever the mode */
 	bool multiplex;          /* <mux> carries several streams at once */
 	bool is_kept;            /* idle, in the session's list */
 	bool has_room;           /* counted by server_room_take() */

@@ -55,8 +55,8 @@ struct telemetry {
 enum telemetry_count { TELEMETRY_COUNTS(X) TELEMETRY_COUNT };
 #undef X
 
-/* --- telemetry.c: the attributes of the resource, appended to <out>. Returns the program's
- * version, which lives until the next call. Thread 0, while the process works.
+/* --- telemetry_resource.c: the attributes of the resource, appended to <out>. Returns the
+ * program's version, which lives until the next call. Thread 0, while the process works.
  */
 struct slice telemetry_put_resource(const struct telemetry *t, bool json, struct strbuf *out);
 

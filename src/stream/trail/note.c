@@ -46,11 +46,6 @@ void failure_keep(struct stream *s)
 		keeper(s);
 }
 
-void stream_set_tracer(const struct stream_tracer *tracer)
-{
-	trail_tracer = tracer;
-}
-
 void stream_tracing_left(struct stream *s, enum stream_end why, unsigned status)
 {
 	trail_tracer->left(s, why, status);

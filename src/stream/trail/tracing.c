@@ -15,6 +15,20 @@ const void *stream_trace_of_frontend(const struct proxy *fe)
 	return stream_proxy(fe)->traced;
 }
 
+static void (*tracer_figures)(struct strbuf *out);
+
+void stream_set_tracer(const struct stream_tracer *tracer, void (*figures)(struct strbuf *out))
+{
+	trail_tracer = tracer;
+	tracer_figures = figures;
+}
+
+void stream_tracing_figures(struct strbuf *out)
+{
+	if (tracer_figures)
+		tracer_figures(out);
+}
+
 void stream_tracing_begin(struct stream *s)
 {
 	if (s->flags & STRM_HTTP && stream_proxy(s->fe)->traced)

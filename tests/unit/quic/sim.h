@@ -123,7 +123,7 @@ static void fly(struct sim *s, bool up, const uint8_t *bytes, size_t len)
 	d->at_ms = s->now_ms + DELAY_MS + (s->loss ? (unsigned)random() % 10 : 0);
 	d->len = len;
 	d->up = up;
-	d->mark = up ? s->mark : s->q->ecn.tx ? s->becomes : QUIC_ECN_NONE;
+	d->mark = up ? s->mark : s->q->path.ecn.tx ? s->becomes : QUIC_ECN_NONE;
 	memcpy(d->bytes, bytes, len);
 	s->net[s->flying++] = d;
 }
@@ -293,7 +293,7 @@ static void step(struct sim *s)
 			s->net[i] = s->net[s->flying];
 		if (!d->up)
 			client_receives(s, d->bytes, d->len, d->mark);
-		else if (!played_freed && (s->q->ecn.rx = d->mark, true))
+		else if (!played_freed && (s->q->path.ecn.rx = d->mark, true))
 			quic_conn_recv(s->q, d->bytes, d->len, s->now_ms * MS);
 		free(d);
 		if (!played_freed)

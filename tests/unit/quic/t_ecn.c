@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Explicit congestion notification, over a simulated network (sim.h): marks are counted and told, what the peer
- * tells of ours slows the sender down, and a path or a peer that does not keep to it gets no more.
+/* Explicit congestion notification, over a simulated network (sim.h): marks are counted and told,
+ * what the peer tells of ours slows the sender down, and a path or a peer that does not keep to it
+ * gets no more.
  */
 #include "conn_priv.h"
 #include "ecn_priv.h"
@@ -10,7 +11,7 @@
 static void run(struct sim *s, unsigned ms)
 {
 	while (ms-- && !played_freed) {
-		s->q->ecn.tx = (uint8_t)quic_ecn_mark(s->q);
+		s->q->path.ecn.tx = (uint8_t)quic_ecn_mark(s->q);
 		step(s);
 	}
 }
@@ -53,7 +54,7 @@ static void test_capable(void)
 	uint64_t window;
 
 	run(s, 300);
-	is_int(s->q->ecn.state, QUIC_ECN_CAPABLE, "marks come through");
+	is_int(s->q->path.ecn.state, QUIC_ECN_CAPABLE, "marks come through");
 	is_int(quic_ecn_mark(s->q), QUIC_ECN_ECT0, "and go on");
 	window = s->q->cc.window;
 	s->becomes = QUIC_ECN_CE;
@@ -63,7 +64,7 @@ static void test_capable(void)
 	ok(s->q->cc.window <= window * 3 / 4, "congestion slows it down: %llu, %llu",
 	   (unsigned long long)window, (unsigned long long)s->q->cc.window);
 	is_int(s->q->counts.lost, 0, "without a loss");
-	is_int(s->q->ecn.state, QUIC_ECN_CAPABLE, "which is what marks are for");
+	is_int(s->q->path.ecn.state, QUIC_ECN_CAPABLE, "which is what marks are for");
 	finish(s);
 }
 
@@ -73,7 +74,7 @@ static void test_failed(const char *what, uint8_t becomes, bool tells, const uin
 
 	memcpy(s->marks, more, sizeof(s->marks));
 	run(s, 3000);
-	is_int(s->q->ecn.state, QUIC_ECN_FAILED, "%s: is found out", what);
+	is_int(s->q->path.ecn.state, QUIC_ECN_FAILED, "%s: is found out", what);
 	is_int(quic_ecn_mark(s->q), QUIC_ECN_NONE, "%s: no more marks", what);
 	is_int(s->wrong, 0, "%s: the transfer goes on", what);
 	finish(s);
@@ -84,10 +85,10 @@ static void test_fewer(void)
 	struct sim *s = begin_marked(QUIC_ECN_ECT0, true);
 
 	run(s, 300);
-	is_int(s->q->ecn.state, QUIC_ECN_CAPABLE, "marks come through");
+	is_int(s->q->path.ecn.state, QUIC_ECN_CAPABLE, "marks come through");
 	s->marks[QUIC_COUNT_ECT0] = 1;
 	run(s, 300);
-	is_int(s->q->ecn.state, QUIC_ECN_FAILED, "counts that fall are no counts");
+	is_int(s->q->path.ecn.state, QUIC_ECN_FAILED, "counts that fall are no counts");
 	finish(s);
 }
 
@@ -97,7 +98,7 @@ static void test_black_hole(void)
 	struct sim *s = begin_marked(QUIC_ECN_ECT0, true);
 
 	for (unsigned ms = 0; ms < 20000 && s->size == UINT64_MAX; ms++) {
-		s->q->ecn.tx = (uint8_t)quic_ecn_mark(s->q);
+		s->q->path.ecn.tx = (uint8_t)quic_ecn_mark(s->q);
 		s->loss = 0;
 		step(s);
 		for (unsigned i = 0; i < s->flying; i++)
@@ -106,7 +107,7 @@ static void test_black_hole(void)
 				s->net[i--] = s->net[--s->flying];
 			}
 	}
-	is_int(s->q->ecn.state, QUIC_ECN_UNKNOWN, "marks are given up");
+	is_int(s->q->path.ecn.state, QUIC_ECN_UNKNOWN, "marks are given up");
 	ok(s->down.at + s->down.early_len > 10000, "and bytes arrive: %llu",
 	   (unsigned long long)s->down.at);
 	finish(s);
@@ -117,7 +118,7 @@ static void test_restart(void)
 	struct sim *s = begin_marked(QUIC_ECN_NONE, false);
 
 	run(s, 500);
-	is_int(s->q->ecn.state, QUIC_ECN_FAILED, "a path that takes marks away");
+	is_int(s->q->path.ecn.state, QUIC_ECN_FAILED, "a path that takes marks away");
 	quic_ecn_restart(s->q);
 	is_int(quic_ecn_mark(s->q), QUIC_ECN_ECT0, "another path is tried anew");
 	finish(s);
@@ -133,7 +134,8 @@ int main(void)
 	test_failed("a peer that says nothing", QUIC_ECN_ECT0, false, (const uint64_t[3]){ 0 });
 	test_failed("counts that do not grow", QUIC_ECN_NONE, true, (const uint64_t[3]){ 0 });
 	test_failed("a mark of another kind", QUIC_ECN_ECT1, true, (const uint64_t[3]){ 0 });
-	test_failed("more than was sent", QUIC_ECN_ECT0, true, (const uint64_t[3]){ 1000000, 0, 0 });
+	test_failed("more than was sent", QUIC_ECN_ECT0, true,
+		    (const uint64_t[3]){ 1000000, 0, 0 });
 	test_failed("more than was sent, all told", QUIC_ECN_ECT0, true,
 		    (const uint64_t[3]){ 0, 0, UINT64_C(1) << 61 });
 	test_fewer();
