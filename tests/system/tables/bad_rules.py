@@ -132,7 +132,6 @@ fe | http-request set-var(txn.a) foo | foo | -
 +fe | http-request set-var-fmt(txn.a) | set-var-fmt | format
 fe | http-request set-var-fmt(txn.a) %[foo] | foo | -
 fe | http-request unset-var | unset-var | -
-+fe | tcp-request connection set-var(txn.a) src | txn.a | sess
 fe | http-request capture | capture | -
 fe | http-request capture src | capture | len
 fe | http-request capture src len | len | -
