@@ -40,6 +40,8 @@
  * interval. True: nothing is left, or it took too long. Asked until then, on thread 0.
  */
 bool telemetry_is_flushed(void);
+/* How many exports are under way. Thread 0. */
+unsigned telemetry_calls(void);
 
 extern const struct module mod_telemetry, mod_telemetry_early;
 

@@ -151,7 +151,8 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 
 	if (!stop.closed && now_ms >= stop.grace_end_ms)
 		close_sockets();
-	if (stop.closed && !listeners_draining() && !sessions_places() &&
+	/* (exports under way are work, too, for which there is a time of its own) */
+	if (stop.closed && !listeners_draining() && sessions_places() <= telemetry_calls() &&
 	    !ctl_connections_count() && telemetry_is_flushed()) {
 		thread_stop_all();
 		return;

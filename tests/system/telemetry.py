@@ -5,6 +5,7 @@ collector that fails, reloads. An extension. --count N: requests with retries an
 import re
 import signal
 import subprocess
+import threading
 import time
 import tempfile
 import os
@@ -53,6 +54,7 @@ CONTEXT = ("traceparent", "tracestate", "b3", "x-b3-traceid", "x-b3-spanid", "x-
 class Scene:
     def __init__(self, args, section="", rules="", head="", third=""):
         self.collector, self.syslog, self.seen = lib_otlp.Collector(), lib.Syslog(), []
+        self.gate = threading.Event()
         self.app = lib.Server(self.serve)
         self.port, self.dead = lib.ports(2)
         self.values = {"global": head, "third": third % {"dead": self.dead}, "port": self.port, "app": self.app.port, "dead": self.dead, "section": section,
@@ -68,6 +70,8 @@ class Scene:
                 return
             r.body(head[1])
             self.seen.append((head[0], head[1]))
+            if "/held" in head[0]:
+                self.gate.wait(lib.PATIENCE)
             path = head[0].split()[1]
             kind = re.match(r"/(503|close)-(\d+)-", path)
             done = len([1 for line, _ in self.seen if line == head[0]])
@@ -368,6 +372,12 @@ def stops(tap, args):
         sc.proxy.process.send_signal(signal.SIGUSR1)
         sc.proxy.process.wait(lib.PATIENCE)
         tap.eq([s["attributes"]["url.path"] for s, _ in sc.collector.wait(2).values()], ["/last"], "a soft stop exports what waits")
+    with Scene(args, "interval 10ms", head="\thttpclient.retries 0") as sc:
+        sc.collector.answer("hold")
+        sc.ask("/last")
+        lib.until(lambda: sc.figures()["requests"])
+        sc.proxy.process.send_signal(signal.SIGUSR1)
+        tap.eq(sc.proxy.process.wait(lib.PATIENCE), 0, "but does not wait for a collector that never answers")
     with Scene(args, "interval 1h", head="\thttpclient.retries 0") as sc:
         sc.collector.answer("hold")
         sc.ask("/last")
@@ -534,6 +544,19 @@ def reloads(tap, args):
         tap.eq([s["attributes"]["url.path"] for s, _ in sc.collector.wait(6).values() if s][-1], "/three",
                "what waited is exported by the section that is gone")
         tap.eq((sc.sent("/four"), sc.figures()["section"], sc.figures()["recorded"]), ([{}], "other", 0), "and no more is recorded")
+        sc.collector.requests.clear()
+        load(text)
+        slow = threading.Thread(target=sc.ask, args=("/held",))
+        slow.start()
+        lib.until(lambda: sc.sent("/held"))
+        load(text)
+        load(text.replace("telemetry otel\n", "telemetry other\n", 1).replace("use-telemetry otel", "no use-telemetry")
+             .replace("%[trace.id]", "-"))
+        lib.until(lambda: "otel" not in sc.proxy.ctl("show telemetry"))
+        sc.gate.set()
+        slow.join()
+        tap.ok(lib.until(lambda: "/held" in [s["attributes"].get("url.path") for s, _ in sc.collector.wait(2).values() if s]),
+               "a request of the generation before the last one that had the section is exported")
         load(text.replace("use-telemetry otel", "use-telemetry missing"))
         tap.eq(sc.figures()["section"], "other", "a reload that fails changes nothing")
 
@@ -547,6 +570,7 @@ MISTAKES = [
     ("telemetry a\n\totlp http://127.0.0.1:1\n\tencoding xml\n", "expects 'protobuf' or 'json'"),
     ("telemetry a\n\totlp http://127.0.0.1:1\n\taccept jaeger\n", "expects w3c, b3, b3multi or none"),
     ("telemetry a\n\totlp http://127.0.0.1:1\n\theader a: b\n", "is no field"),
+    ("telemetry a\n\totlp http://127.0.0.1:1\n\theader Content-Length 5\n", "what the program says itself"),
     ("telemetry a\n\totlp http://127.0.0.1:1\n\tqueue 1k\n", "262144 bytes at least"),
     ("telemetry a\n\totlp http://127.0.0.1:1\ntelemetry a\n", "there is another section 'telemetry a'"),
     ("frontend f\n\tmode http\n\tbind 127.0.0.1:1\n\tuse-telemetry b\n", "there is no section 'telemetry b'"),

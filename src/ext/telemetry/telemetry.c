@@ -259,11 +259,19 @@ static bool is_field(struct slice name, struct slice value)
 
 static bool parse_header(struct conf_line *l)
 {
+	static const char *const ours[] = {
+		"connection", "content-encoding", "content-length", "content-type", "host",
+		"transfer-encoding",
+	};
 	struct telemetry *t = l->object;
 
 	if (!is_field(slice_of(l->words[1]), slice_of(l->words[2])))
 		return conf_error(l, 1, "as in 'header authorization \"Bearer 1234\"'",
 				  "'header' : '%s' is no field that could be sent.", l->words[1]);
+	for (unsigned i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (slice_eq_nocase(slice_of(l->words[1]), slice_of(ours[i])))
+			return conf_error(l, 1, NULL, "'header' : '%s' is what the program says "
+					  "itself.", ours[i]);
 	return add_pair(l, &t->headers);
 }
 

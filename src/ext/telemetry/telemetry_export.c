@@ -441,10 +441,13 @@ static void exporter_end(struct telemetry_exporter *x)
 	telemetry_exporter_drop(&x);
 }
 
-/* Does nothing but the exporter hold the generation any more? Then nothing is recorded. */
-static bool is_last_of_its_generation(const struct telemetry_exporter *x)
+/* Is there no other generation with such a section, and does nothing but the exporter hold its own?
+ * Then nothing is recorded any more. The references left are the list's and that section's.
+ */
+static bool is_unused(const struct telemetry_exporter *x)
 {
-	return __atomic_load_n(&x->config->refs, __ATOMIC_ACQUIRE) == 1;
+	return __atomic_load_n(&x->refs, __ATOMIC_ACQUIRE) == 2 &&
+	       __atomic_load_n(&x->config->refs, __ATOMIC_ACQUIRE) == 1;
 }
 
 static void exporter_run(struct task *task, void *ctx, unsigned why)
@@ -460,7 +463,7 @@ static void exporter_run(struct task *task, void *ctx, unsigned why)
 		collect(x);
 		if (choose(x))
 			export(x);
-		else if (x->is_ending && is_last_of_its_generation(x))
+		else if (x->is_ending && is_unused(x))
 			return exporter_end(x);
 	}
 	if (x->due_ms && x->due_ms < next_ms)
@@ -568,6 +571,15 @@ bool telemetry_is_flushed(void)
 			task_wake(x->task, TASK_WOKEN_OTHER);
 	}
 	return all || clock_now_ms() >= flushed_ms;
+}
+
+unsigned telemetry_calls(void)
+{
+	unsigned n = 0;
+
+	for (const struct telemetry_exporter *x = exporters; x; x = x->next)
+		n += x->call != NULL;
+	return n;
 }
 
 void telemetry_export_stop(void)
