@@ -256,7 +256,27 @@ enum step stage_send(struct stream *s)
 	return step == STEP_WAIT ? check_waiting(s) : step;
 }
 
-/* Does the server ask for a scheme that is about the connection, not about the request? */
+/* Is one of the challenges, which commas separate, as they do their parameters, of a scheme that is
+ * about the connection, not about the request?
+ */
+static bool has_connection_scheme(struct slice challenges)
+{
+	bool quoted = false, begins = true;
+
+	for (size_t i = 0; i < challenges.len; i++) {
+		struct slice rest = slice_make(challenges.ptr + i, challenges.len - i);
+		char c = *rest.ptr;
+
+		if (begins && (slice_starts_nocase(rest, SLICE("ntlm")) ||
+			       slice_starts_nocase(rest, SLICE("nego"))))
+			return true;
+		quoted ^= c == '"';
+		begins = !quoted && (c == ',' || (begins && (c == ' ' || c == '\t')));
+	}
+	return false;
+}
+
+/* Does the server ask for such a scheme? */
 static bool asks_for_connection(const struct http_msg *m)
 {
 	uint8_t id = m->status == 401 ? FIELD_WWW_AUTHENTICATE : FIELD_PROXY_AUTHENTICATE;
@@ -264,8 +284,7 @@ static bool asks_for_connection(const struct http_msg *m)
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
-		if (f->id == id && (slice_starts_nocase(f->value, SLICE("ntlm")) ||
-				    slice_starts_nocase(f->value, SLICE("nego"))))
+		if (f->id == id && has_connection_scheme(f->value))
 			return true;
 	}
 	return false;

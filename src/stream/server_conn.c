@@ -315,8 +315,10 @@ bool server_conn_take_idle(struct stream *s)
 		sc = find_shared(s, key, mux);
 	if (!sc)
 		return false;
+	if (!sc_attach(sc, &s->back))
+		return false;
 	s->answer.from = sc;
-	return sc_attach(sc, &s->back);
+	return true;
 }
 
 void server_conn_make_private(struct stream *s)
