@@ -68,7 +68,8 @@ static struct conn *back_conn(const struct expr_ctx *ctx)
 
 static bool back_failed(const struct expr_ctx *ctx, uint32_t *error)
 {
-	if (!ctx->stream || !ctx->stream->answer.handshake)
+	/* (the connection of another try, if there is one, is what counts) */
+	if (!ctx->stream || !ctx->stream->answer.handshake || back_conn(ctx))
 		return false;
 	*error = ctx->stream->answer.tls_error;
 	return true;

@@ -16,7 +16,10 @@ static const enum tls_side front = TLS_FRONT, back = TLS_BACK;
 
 static enum expr_result fetch_is_on(FETCH_ARGS)
 {
-	return smp_give_bool(out, tls_smp_own(ctx) != NULL);
+	uint32_t error = 0;
+
+	/* (of a connection to a server also when its handshake has failed) */
+	return smp_give_bool(out, tls_smp_own(ctx) || (tls_smp_error(ctx, &error) && error));
 }
 
 static enum expr_result fetch_cipher(FETCH_ARGS)
