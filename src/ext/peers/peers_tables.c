@@ -148,6 +148,8 @@ static uint32_t acked_by_all(const struct peers *p, const struct shared_table *s
 	list_for_each(peer, &p->peers, link) {
 		const struct share *h = peer->is_local ? NULL : share_of(peer, s);
 
+		if (h && !h->acked)
+			return 0;
 		if (h && (int32_t)(h->acked - all) < 0)
 			all = h->acked;
 	}
