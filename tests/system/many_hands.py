@@ -3,6 +3,7 @@
 """Files of more than one hand (extensions): shares of use_backends that move at run time and outlive a reload."""
 import collections
 import re
+import subprocess
 
 import lib
 
@@ -79,6 +80,18 @@ def shares(tap, args):
                "a rule that the file has changed has the file's weights")
 
 
+def chain(tap, args):
+    """Rulesets that use one another, as far as that goes."""
+    for n, status in (63, 0), (5000, 1):
+        text = "".join("ruleset r%d\n\tuse-ruleset r%d\n" % (i, i + 1) for i in range(n))
+        text += ("ruleset r%d\n\thttp-request deny\ndefaults\n\tmode http\n\ttimeout connect 1s\n\ttimeout client 1s\n\ttimeout server 1s\n"
+                 "frontend f\n\tbind 127.0.0.1:1\n\tuse-ruleset r0\n") % n
+        r = subprocess.run([args.program, "-c", "-f", "/dev/stdin"], input=text.encode(), stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=6 * lib.PATIENCE)
+        tap.eq((r.returncode, b"more than 64 rulesets use one another" in r.stdout), (status, bool(status)),
+               "a chain of %d rulesets" % (n + 1))
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -86,6 +99,7 @@ def main():
         tap.skip("all", "an extension")
         tap.done()
     tap.attempt("shares", shares, tap, args)
+    tap.attempt("chain", chain, tap, args)
     tap.done()
 
 

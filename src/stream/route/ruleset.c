@@ -19,6 +19,8 @@
 #define SECTION "ruleset"
 /* Lines that uses may have carried out: rulesets that use each other twice grow without a bound. */
 #define LINES_MAX 100000
+/* Rulesets that use one another. */
+#define DEPTH_MAX 64u
 
 struct parameter {
 	const char *name, *fallback; /* fallback: NULL: an argument is needed */
@@ -396,6 +398,7 @@ static bool use_parse(struct conf_line *l)
 	const struct proxy *px = l->object;
 	struct using *u = arena_zalloc(&l->cfg->arena, sizeof(*u));
 	const char *name = conf_peek(l);
+	unsigned depth = 0;
 	int condition = 0;
 
 	if (!u)
@@ -414,6 +417,11 @@ static bool use_parse(struct conf_line *l)
 	if (u->set->busy)
 		return conf_error(l, l->at, NULL, "ruleset '%s' (%s:%d) uses itself.", name,
 				  u->set->block->head.file, u->set->block->head.line);
+	for (const struct rule_use *o = u->rp->use; o; o = o->outer)
+		depth++;
+	if (depth >= DEPTH_MAX)
+		return conf_error(l, l->at, NULL, "more than %u rulesets use one another.",
+				  DEPTH_MAX);
 	l->at++;
 	u->use = (struct rule_use){ .name = name, .file = rule_file(l), .line = l->place.line,
 				    .outer = u->rp->use };
