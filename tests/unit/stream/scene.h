@@ -17,6 +17,7 @@
 #include "log/log.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
+#include "stream/route.h"
 #include "stream/service.h"
 #include "tls/tls.h"
 #include "account_priv.h"
@@ -89,7 +90,8 @@ extern const struct module mod_stream, mod_stream_log, mod_stream_unique_id, mod
 
 static const struct module *const modules[] = {
 	&mod_conf, EXPR_MODULE_LIST &mod_http_error_page, &mod_proxy, &mod_proxy_options, &mod_bind,
-	&mod_server, &mod_balance, &mod_direct, &mod_rule, &mod_capture, &mod_http_conf,
+	&mod_server, &mod_balance, &mod_direct, &mod_rule, &mod_route, &mod_capture,
+	&mod_http_conf,
 	&mod_sniff, &mod_upgrade, &mod_persist, &mod_log, &mod_stream_log, &mod_stream_unique_id,
 	&mod_tls_server, &mod_filter, &mod_stream, &mod_fake, NULL
 };

@@ -13,6 +13,7 @@
 #include "http/error_page.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
+#include "stream/route.h"
 #include "stream/rule.h"
 #include "log/log.h"
 #include "stream/stream.h"
@@ -22,7 +23,7 @@
 static const struct module *const modules[] = {
 	&mod_conf, EXPR_MODULE_LIST &mod_http_error_page, &mod_balance, &mod_proxy,
 	&mod_proxy_options, &mod_tls_server,
-	&mod_bind, &mod_server, &mod_rule, &mod_reply_act, &mod_http_act, &mod_tcp_act,
+	&mod_bind, &mod_server, &mod_rule, &mod_route, &mod_reply_act, &mod_http_act, &mod_tcp_act,
 	&mod_http_smp, &mod_field_smp, &mod_conn_smp, &mod_proxy_smp, NULL,
 };
 
