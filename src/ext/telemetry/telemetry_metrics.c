@@ -222,7 +222,7 @@ static void take_line(struct telemetry_round *r)
 
 	if (!r->line.len || r->line.overflow)
 		return;
-	if (r->line.ptr[0] == '#') {
+	if (r->line.len > 2 && r->line.ptr[0] == '#') {
 		take_comment(r, slice_make(r->line.ptr + 2, r->line.len - 2));
 		return;
 	}
