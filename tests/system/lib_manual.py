@@ -8,7 +8,8 @@ client(port, "STEP | STEP", proxy)   a client step by step: "text" is sent; answ
 run("!", COMMAND, ...)               a command of the Runtime API; more of them on one line with ";"
                                      "until COMMAND ~ PATTERN": once more until its answer has it
 run("&", TEXT, ...)                  what a client sends to the stats socket at once, with escapes of Python, and all that it gets
-run("#", "PROXY/OBJECT COLUMN ...", ...)  the values of columns of show stat; COLUMN+ tells "+" of any but nothing and zero
+run("#", "PROXY/OBJECT COLUMN ...", ...)  the values of columns of show stat; COLUMN+ tells "+" of any but nothing and zero. It waits for
+                                     those that the table has: a connection that came and went may not be counted yet
 run("%", ARGUMENTS, ...)             a run of the program on the configuration: its exit status; @CFG is the file
 misbehave(sock, status, more)        what a server does whose X-Answer is no status
 rules_of, values_of, with_values     cases whose lines are "? EXPRESSION": each is set as a variable by a rule of the frontend, after
@@ -261,11 +262,12 @@ def conversation(proxy, text):
         return got.decode("latin-1")
 
 
-def run(kind, text, proxy, program, port):
-    """The lines that come of a command, or the exit status of a run."""
+def run(kind, text, proxy, program, port, expected=None):
+    """The lines that come of a command, or the exit status of a run. <expected>: what columns are waited for."""
     if kind == "&":
         return [shaped(line, proxy, port) for line in conversation(proxy, text).split("\n")] or ["nothing"]
     if kind == "#":
+        lib.until(lambda: expected in (None, columns(proxy.stats(), *text.split())), 5)
         return [columns(proxy.stats(), *text.split())]
     if text.startswith("until "):
         command, _, pattern = text[6:].partition(" ~ ")

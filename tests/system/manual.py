@@ -144,6 +144,22 @@ def files(lines, folder):
     return [line for line in lines if not line.startswith("+ ")]
 
 
+def expected(lines, at):
+    """What the table has the command of a line say, or nothing."""
+    after = lines[at + 1] if at + 1 < len(lines) else ""
+    return after[2:] if after.startswith("= ") else None
+
+
+def miscounted(text):
+    """The first step of a case that waits for another number of log lines than it has, or nothing: it would not see the rest."""
+    steps = re.findall(r"^([>$!%#&].*)((?:\n[<L=].*)*)", text, re.M)
+    for step, told in steps:
+        logged = len(re.findall(r"^L (?!nothing)", told, re.M))
+        if logged and logged != int(STEP.match(step).group(2) or step[0] in ">$"):
+            return step
+    return None
+
+
 def play(program, text, servers):
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         return play_in(folder, program, text, servers)
@@ -164,7 +180,7 @@ def play_in(folder, program, text, servers):
             told = [ask(port, line[2:], lib_manual.values_of) for line in lines if line.startswith("> ")] or [
                 ask(port, "GET /", lib_manual.values_of)]
             return lib_manual.with_values(lines, zip(*told))
-        for line in lines:
+        for at, line in enumerate(lines):
             step = STEP.match(line)
             if step and step.group(1) in "<L=":
                 continue
@@ -179,7 +195,7 @@ def play_in(folder, program, text, servers):
             elif kind == "$":
                 out += ["< " + said for said in lib_manual.client(port, rest, proxy)]
             else:
-                said = lib_manual.run(kind, placed(rest, folder), proxy, program, port)
+                said = lib_manual.run(kind, placed(rest, folder), proxy, program, port, expected(lines, at))
                 out += ["= " + unplaced(line, folder) for line in said]
             wanted = int(count or (kind in ">$")) if logs else 0
             log.wait(lambda told, end=seen + wanted: len(told) >= end)
@@ -198,17 +214,37 @@ def safely(program, text, servers):
         return text.split("\n") + ["failed: " + line for line in str(e).split("\n")]
 
 
+def alone(tables, again, is_other):
+    """Plays the cases that failed beside others once more, if they are few: some have timeouts of a tenth of a second."""
+    failed = [(played, i) for table, _, played in tables if not (is_other and "differs" in table)
+              for i, (_, text, done) in enumerate(played) if done and done.result() != text.split("\n")]
+    for played, i in failed if len(failed) <= 5 else []:
+        name, text, first = played[i]
+        done = concurrent.futures.Future()
+        done.set_result(again(text))
+        if done.result() == text.split("\n"):
+            print("# UNSTEADY %s: it failed beside others, and passed alone" % name)
+            print("".join("#   got  %s\n#   want %s\n" % d for d in differing(first.result(), text)))
+        played[i] = (name, text, done)
+
+
+def differing(got, text):
+    """The first lines of a case that differ, got and wanted."""
+    return [(g, w) for g, w in zip(got + [""], text.split("\n") + [""]) if g != w][:3]
+
+
 def judge(tap, name, text, done, differs):
     """Reports on a case that was played, and gives its lines as they are to be learnt. <differs>: of the reference, which
     is to do otherwise."""
     want = text.split("\n")
     got = done.result() if done else want
     failed = any(line.startswith("failed: ") for line in got)
-    differ = [(g, w) for g, w in zip(got + [""], want + [""]) if g != w][:3]
+    differ = differing(got, text)
     if done and differs:
         tap.ok(got != want, name + ": still otherwise")
     elif done:
-        tap.ok(got == want, name, "\n".join("got  %s\nwant %s" % d for d in differ))
+        tap.ok(got == want and not miscounted(text), name, "\n".join("got  %s\nwant %s" % d for d in differ) or
+               "it has another number of log lines than it waits for: %s" % miscounted(text))
     return "== %s\n%s\n" % (name, "\n".join(want if failed or differs else got))
 
 
@@ -228,6 +264,9 @@ def main():
             played = [(name, text, pool.submit(safely, args.program, text, servers)
                        if args.only in os.path.basename(table) + ": " + name else None) for name, text in parts]
             tables.append((table, head, played))
+        concurrent.futures.wait([done for _, _, played in tables for _, _, done in played if done])
+        if not args.learn:
+            alone(tables, lambda text: safely(args.program, text, servers), is_other)
         for table, learnt, played in tables:
             learnt += "".join(judge(tap, name, text, done, is_other and "differs" in table) for name, text, done in played)
             if args.learn:
