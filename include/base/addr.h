@@ -3,7 +3,7 @@
  *
  * struct addr is small (24 bytes): an IPv4 or IPv6 address with a port, what a connection keeps
  * of its peers. Addresses are in network order, ports in host order. UNIX socket paths do not
- * fit: a struct addr says only ADDR_UNIX of them, and whoever needs the path keeps a struct
+ * fit: a struct addr says only ADDR_UNIX of them, and code that needs the path keeps a struct
  * addr_any, which can hold anything and is for configuration.
  * Owns: nothing. Threads: any. No allocation; no name is resolved but through a caller's function.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arena.h - memory that dies all at once
+/* arena.h - memory that is freed all at once
  *
  * Bump allocation from chunks. Used for text that lives as long as a stream or a configuration.
  * Owner: the object that embeds it. Threads: the owner's. Fails: NULL when memory is out.
@@ -20,7 +20,9 @@ struct arena {
 
 /* No memory is taken until the first allocation. <chunk_size> 0 means 4096. */
 void arena_init(struct arena *a, size_t chunk_size);
-/* Same, but starts in <area> (aligned on 8), which the caller owns and which outlives the arena. */
+/* As arena_init(), but begins in <area> (aligned on 8), which the caller owns and which outlives
+ * the arena.
+ */
 void arena_init_in(struct arena *a, void *area, size_t size, size_t chunk_size);
 /* Frees all. The arena may be used again. */
 void arena_fini(struct arena *a);

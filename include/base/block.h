@@ -2,7 +2,7 @@
 /* block.h - received bytes: refcounted blocks, and queues of pieces of them
  *
  * A block is `tune.bufsize` bytes filled once by the kernel and then only read (appending to its
- * free tail is allowed to the one who filled it). A piece is a run of a block and holds a
+ * free tail is allowed to the owner that filled it). A piece is a run of a block and holds a
  * reference. A block queue is a FIFO of pieces: moving bytes between queues moves pieces, never
  * bytes.
  * Owns   : a queue owns one reference per piece.
@@ -42,8 +42,8 @@ size_t block_size(void);
 struct block *block_new(void);
 /* One of another capacity: small pieces of text that we make. */
 struct block *block_new_sized(size_t size);
-/* One whose bytes are somebody else's: <release> is called by the thread that drops it last. Pieces
- * of it stand wherever those bytes are.
+/* A block whose bytes belong to another module: <release> is called by the thread that drops the
+ * block last. Pieces of it point to wherever those bytes are.
  */
 struct block *block_new_foreign(void (*release)(void *ctx), void *ctx);
 void block_free(struct block *b); /* by block_drop only */

@@ -8,7 +8,8 @@
  *
  * then, where a source line and a column are known, the line (two blanks, without its indentation)
  * with a caret below the column, then each line of the hint behind "   | ".
- * Owns: all texts (copied). Threads: a list belongs to who parses. Fails: when memory is out the
+ * Owns: all texts (copied). Threads: a list belongs to the thread that parses. Fails: when memory
+ *       is out the
  * diagnostic is counted but its text lost.
  */
 #ifndef BASE_DIAG_H
@@ -73,24 +74,27 @@ void diag_vadd(struct diag_list *l, enum diag_level level, const struct diag_pla
 /* Prints all diagnostics of at least <least> in order to <out> in the form above. */
 void diag_print(const struct diag_list *l, enum diag_level least, FILE *out);
 
-/* The same as JSON, one object a line: severity, file, line, column, message, hint. */
+/* Prints them as JSON, one object a line: severity, file, line, column, message, hint. */
 void diag_print_json(const struct diag_list *l, enum diag_level least, FILE *out);
 
-/* The same into a text, whether quiet or not, without the banner. */
+/* Writes what diag_print() prints into a text, whether quiet or not, without the banner. */
 struct strbuf;
 void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf *out);
 
-/* Says a thing at once to stderr in the one-line form ("[NOTICE]   (pid) : text"). Honours
+/* Prints a message immediately to stderr in the one-line form ("[NOTICE]   (pid) : text"). Honours
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */
 void diag_say(enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Has <copy> called with every text that is printed; NULL: nobody. While one thread runs. */
+/* Has <copy> called with every text that is printed; NULL: no copy is made. While one thread
+ * runs.
+ */
 typedef void diag_copy_fn(const char *text, size_t len);
 void diag_set_copy(diag_copy_fn *copy);
 /* With true, nothing is printed any more: neither lists, nor what is said, nor the banner. */
 void diag_set_quiet(bool quiet);
 /* Two notices (version and path of the program) that stand once before the first warning or alert
- * of the process, whoever prints it. Borrowed texts that must live on; NULL: none (the default).
+ * of the process, whichever function prints it. Borrowed texts that must live on; NULL: none (the
+ * default).
  */
 void diag_set_banner(const char *version, const char *path);
 

@@ -23,7 +23,7 @@ struct door {
 	/* As open(2); the descriptor is close-on-exec. Directories are for list(). */
 	int (*open)(const char *path, int flags, mode_t mode);
 	/* A new, empty file, open for reading and writing; one with contents that is there is
-	 * renamed to <path>.bak, or removed, but never emptied: it may be mapped by somebody.
+	 * renamed to <path>.bak, or removed, but never emptied: another process may have it mapped.
 	 */
 	int (*make)(const char *path, mode_t mode);
 	/* What <path> is: enum door_kind. */
@@ -44,7 +44,7 @@ struct door {
 };
 
 extern const struct door door_of_kernel;
-/* Who answers from now on; NULL: the kernel. */
+/* The functions that are used from now on; NULL: the kernel's. */
 void door_set(const struct door *door);
 
 /* The operation make(), for a name in an open directory (AT_FDCWD: as open(2) takes it). */

@@ -23,7 +23,7 @@ int file_make(const char *path, mode_t mode);
 
 /* Reads <fd> up to its end into a heap buffer with a NUL behind; *len gets the bytes. NULL: errno
  * (EFBIG when there are more than <max> bytes, ENOMEM...). The descriptor stays open. There is no
- * other copy of it in memory: whoever reads keys wipes this one.
+ * other copy of it in memory: a caller that reads keys wipes this one.
  */
 char *file_read_all(int fd, size_t max, size_t *len);
 

@@ -7,8 +7,8 @@
  *
  *      bits 1:  0 1 2 3  4-5 6-7  8-11 12-15  16-23 24-31 ...
  *
- * Owns   : its buckets (histogram_init), or nothing: the functions on indexes are for who keeps
- *          the buckets himself.
+ * Owns   : its buckets (histogram_init), or nothing: the functions on indexes are for callers that
+ *          keep the buckets themselves.
  * Threads: the owner's. Errors: init returns false without memory.
  */
 #ifndef BASE_HISTOGRAM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* memory_profile.h - who asks the C library for memory, and who gives it back
+/* memory_profile.h - which callers ask the C library for memory, and give it back
  *
  * Purpose: while it is on, each call of malloc() and its kin, in this program and in its libraries,
  *          is counted for the place that called: calls and bytes, both ways. What a pool asks for
@@ -44,8 +44,8 @@ bool memory_profile_get(unsigned i, struct memory_place *out);
 /* When the current figures began and ended, monotonic ns; 0: never, still going on. */
 void memory_profile_get_period(uint64_t *start_ns, uint64_t *stop_ns);
 
-/* --- for pools: what this thread asks the library for now is for the pool of this name; NULL: for
- * who calls. Volatile: compilers believe to know what malloc() reads.
+/* --- for pools: what this thread asks the library for now is counted for the pool of this name;
+ * NULL: for the caller. Volatile: compilers believe to know what malloc() reads.
  */
 extern __thread const char *volatile memory_profile_pool;
 

@@ -36,7 +36,7 @@ struct module {
 	 * Problems go to <diags>. Called in list order over the whole configuration.
 	 */
 	void (*check)(struct config *cfg, struct diag_list *diags);
-	/* The same for one backend without servers that is made at run time. Its generation is
+	/* As check(), for one backend without servers that is made at run time. Its generation is
 	 * live: other threads read all of that but <be>. In list order, under config_edit_begin().
 	 */
 	void (*check_backend)(struct proxy *be, struct diag_list *diags);

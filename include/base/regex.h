@@ -30,8 +30,8 @@ enum regex_flags {
 struct regex *regex_new(struct slice pattern, unsigned flags, char *error, size_t size);
 void regex_free(struct regex **re);
 bool regex_match(const struct regex *re, struct slice text);
-/* Same under <flags>, and groups[0..REGEX_GROUPS_MAX-1] get the captures (slice_none() where
- * unset). */
+/* As regex_match(), under <flags>, and groups[0..REGEX_GROUPS_MAX-1] get the captures (slice_none()
+ * where unset). */
 bool regex_match_groups(const struct regex *re, struct slice text, unsigned flags,
 			struct slice *groups);
 /* Writes <pattern> with \0..\9 replaced by the groups, \xHH by a byte, \<c> by <c>. False: no room.

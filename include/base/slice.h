@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slice.h - a read-only run of bytes somewhere else
  *
- * A slice owns nothing: whoever makes one knows what keeps the bytes alive (a block, an arena, the
+ * A slice owns nothing: its maker knows what keeps the bytes alive (a block, an arena, the
  * configuration). It is not NUL-terminated. The empty slice may have a NULL pointer; "absent" is
  * told by the pointer (slice_none()).
  */

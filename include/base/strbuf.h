@@ -62,7 +62,7 @@ static inline bool strbuf_add_char(struct strbuf *b, char c)
 	return true;
 }
 
-/* The same for a text that ends with a NUL. */
+/* Adds a text that ends with a NUL. */
 bool strbuf_add_str(struct strbuf *b, const char *str);
 /* strbuf_add_uint() of what has more than one digit, or any. */
 bool strbuf_add_digits(struct strbuf *b, uint64_t v);
@@ -73,7 +73,7 @@ static inline bool strbuf_add_uint(struct strbuf *b, uint64_t v)
 	return v < 10 ? strbuf_add_char(b, (char)('0' + v)) : strbuf_add_digits(b, v);
 }
 
-/* Same, with a '-' when it is negative. */
+/* As strbuf_add_uint(), with a '-' when it is negative. */
 bool strbuf_add_int(struct strbuf *b, int64_t v);
 /* As printf(3). */
 bool strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

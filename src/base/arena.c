@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* arena.c - memory that dies all at once */
+/* arena.c - memory that is freed all at once */
 #include "base/arena.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -163,7 +163,7 @@ static struct piece *queue_pop(struct block_queue *q)
 
 static bool queue_add_run(struct block_queue *q, struct block *b, const char *ptr, size_t len);
 
-/* The same where the thread has no spare piece: it gets one first. */
+/* As queue_add_run(), where the thread has no spare piece: it gets one first. */
 static __attribute__((noinline)) bool queue_add_first_run(struct block_queue *q, struct block *b,
 							  const char *ptr, size_t len)
 {
@@ -219,7 +219,7 @@ bool block_queue_add_copy(struct block_queue *q, struct slice s)
 		size_t n = s.len;
 		bool added;
 
-		/* the room behind the last piece is ours when nobody else holds the block */
+		/* the room behind the last piece is ours when we have the only reference */
 		if (b && b->refs == 1 && p->ptr + p->len == b->data + b->used && block_room(b))
 			block_take(b);
 		else

@@ -158,7 +158,7 @@ const struct door door_of_kernel = {
 	.enter = kernel_enter, .user = kernel_user, .group = kernel_group, .host = kernel_host,
 };
 
-/* --- whoever answers -------------------------------------------------------------------------- */
+/* --- the functions in force ------------------------------------------------------------------- */
 
 static const struct door *current = &door_of_kernel; /* atomic */
 

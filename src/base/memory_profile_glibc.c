@@ -90,7 +90,7 @@ static inline bool find_next(void)
 	return likely(__atomic_load_n(&next.known, __ATOMIC_ACQUIRE)) || find_first();
 }
 
-/* As most of the time: known, and nobody counts. */
+/* The usual state: known, and nothing counts. */
 static inline bool is_plain(void)
 {
 	return likely(__atomic_load_n(&next.known, __ATOMIC_ACQUIRE)) &&

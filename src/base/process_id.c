@@ -4,7 +4,7 @@
  * OpenSSL 3.0 asks for the process number with every random number, to notice a fork: some twelve
  * system calls in a handshake. This getpid() comes before the C library's, remembers the answer,
  * and forgets it in the child of each fork(). That is the program's only way to make processes; a
- * child by vfork() or posix_spawn() runs another program at once.
+ * child by vfork() or posix_spawn() runs another program immediately.
  */
 #include <pthread.h>
 #include <sys/syscall.h>

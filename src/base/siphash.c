@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* siphash.c - SipHash, the hash under a secret key of J.-P. Aumasson and D. J. Bernstein
  *
- * Who does not know the key cannot choose inputs that collide.
+ * An attacker that does not know the key cannot choose inputs that collide.
  */
 #include <string.h>
 #include "base/hash.h"
