@@ -98,7 +98,7 @@ static const char *obey(struct server *srv, const struct agent_order *o)
 		error = "invalid weight";
 	if (o->maxconn && !server_set_maxconn(srv, o->maxconn, &second) && !error)
 		error = second;
-	/* last: its log line tells who reads it that all was done */
+	/* last: its log line tells the reader that all was done */
 	if (o->has_admin)
 		server_set_admin(srv, o->set, o->clear);
 	return error;

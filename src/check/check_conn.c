@@ -101,7 +101,9 @@ void check_close(struct check *c)
 	c->run->in = NULL;
 }
 
-/* Is there no more than one thing to send, at once, over the rules that follow? */
+/* Is there no more than one thing to send, without waiting before it, over the rules that
+ * follow?
+ */
 static bool sends_once(const struct check_rule *rule)
 {
 	unsigned sends = 0;
@@ -289,8 +291,8 @@ static bool want(struct check *c, const struct server_addr *to, struct dial_want
 	plain = !w->via && !w->secure && !w->first;
 	w->set.options |= SOCKET_ASK_AGAIN;
 	/* the acknowledgement goes with what is sent, or is spared: a connection that carries
-	 * nothing is reset at once. Not with an agent, which may be the one to speak: it would
-	 * hear of the connection by the acknowledgement only
+	 * nothing is reset immediately. Not with an agent, which may speak first: it would hear of
+	 * the connection by the acknowledgement only
 	 */
 	if (plain && (rule->next || !o->linger) && !c->agent && sends_once(rule))
 		w->set.options |= SOCKET_NO_QUICKACK | SOCKET_DELAY;

@@ -165,7 +165,7 @@ void check_external_stop(struct check *c)
 	if (!c->pid)
 		return;
 	kill(c->pid, SIGKILL);
-	/* dies at once: nothing to wait for in practice */
+	/* dies immediately: nothing to wait for in practice */
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	c->pid = 0;
@@ -212,7 +212,7 @@ static int spawn(struct program *p, int *pid)
 	return err;
 }
 
-/* Ends the run at once. */
+/* Ends the run immediately. */
 static bool fail(struct check *c, int err, struct check_result *r)
 {
 	r->status = CHECK_SOCKERR;

@@ -62,7 +62,7 @@ static void put_clean(struct strbuf *b, struct slice text, bool is_uri)
 			strbuf_add_char(b, text.ptr[i]);
 }
 
-/* The same as a text of its own; ptr NULL: no memory. */
+/* The cleaned text as a copy; ptr NULL: no memory. */
 static struct slice cleaned(struct check_run *r, struct slice text, bool is_uri)
 {
 	char *to = arena_alloc(&r->arena, text.len + 1);
@@ -220,7 +220,9 @@ static bool mux_fields(struct check *c, const struct check_http_send *h)
 	return good;
 }
 
-/* gRPC wants to know whom one asks for: where nobody says, that is the server's address. */
+/* gRPC wants the name of the service's host: where none is configured, it is the server's
+ * address.
+ */
 static struct slice own_authority(struct check *c)
 {
 	struct server_addr to;

@@ -30,7 +30,7 @@ struct check_mux {
 	struct endpoint ep;      /* first */
 	struct check *check;
 	struct http_msg req, res;
-	bool busy;               /* we are in it: who calls back is not to go on */
+	bool busy;               /* on the stack: callbacks must not go on */
 	bool secured;            /* by TLS */
 };
 

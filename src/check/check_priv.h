@@ -53,7 +53,7 @@ enum check_rule_type { CHECK_CONNECT, CHECK_SEND, CHECK_HTTP_SEND, CHECK_EXPECT,
 		       CHECK_UNSET_VAR, CHECK_COMMENT };
 
 struct check_connect {
-	bool implicit;              /* nobody has written it */
+	bool implicit;              /* not written in the configuration */
 	bool use_default;           /* `default`: what the server line says where it is not said */
 	bool send_proxy, linger, ssl, via_socks4;
 	int port;                   /* 0: not written, or <port_expr> */
@@ -218,7 +218,7 @@ struct slice check_hex_bytes(struct arena *a, const char *text, const char **err
 bool checks_init(void);
 /* The check phase: completes the rules of each backend, and what server lines say. */
 void checks_check(struct config *cfg, struct diag_list *diags);
-/* The same for one backend, also for one that is made at run time. */
+/* As checks_check(), for one backend, also for one that is made at run time. */
 void checks_check_backend(struct proxy *px, struct diag_list *d);
 /* --- a check -------------------------------------------------------------------------------- */
 
@@ -348,7 +348,7 @@ bool check_grpc_parse(struct conf_line *l);
 
 /* --- check_external.c */
 
-/* Starts the program; its end calls c->done. True: the run has ended at once, with *<r>. */
+/* Starts the program; its end calls c->done. True: the run has ended already, with *<r>. */
 bool check_external_start(struct check *c, struct check_result *r);
 /* Ends it if it still runs. */
 void check_external_stop(struct check *c);

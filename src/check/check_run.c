@@ -336,7 +336,9 @@ static bool warmer_new(struct server *srv)
 	return true;
 }
 
-/* Nobody wakes <task> any more through *<place>, unless the next generation's stands there. */
+/* Ensures that no thread wakes <task> any more through *<place>, unless the next generation's
+ * stands there.
+ */
 static void forget_task(struct server *srv, struct task **place, const struct task *task)
 {
 	lock_take(&srv->proxy->state->change_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_set.c - the check phase: from rules as written to rules as run; who tracks whom
+/* check_set.c - the check phase: from rules as written to rules as run; which server tracks which
  *
  * What is written may leave out the connection, the request and what to expect. Here each backend
  * gets one complete list:
@@ -351,7 +351,7 @@ void check_track_join(struct server *srv)
 	__atomic_store_n(&to->checks.trackers, srv, __ATOMIC_RELEASE);
 }
 
-/* Its own pointer stays, for those who stand on it. */
+/* Its own pointer stays, for readers that are at this server. */
 void check_track_leave(struct server *srv)
 {
 	struct server **at = &srv->checks.track->checks.trackers;
