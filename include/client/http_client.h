@@ -9,8 +9,8 @@
  *          http_call_cancel(). It holds its generation.
  * Threads: all of it on the thread that made it.
  * Errors : http_call_new() says what is wrong with the URL. Afterwards end() tells how it went;
- *          a page of the program's own (503: no address, or nobody there) is an answer.
- * Limits : redirects are not followed, and no cookie is kept: a caller who wants that does it.
+ *          a page of the program's own (503: no address, or no connection) is an answer.
+ * Limits : redirects are not followed, and no cookie is kept: a caller that wants that does it.
  * Manual : configuration 3 httpclient.*, management 9.3; doc/configuration/http-client.md
  *
  *   http_call_new --> fields of call->request --> http_call_start --> [a name is resolved]
@@ -54,8 +54,7 @@ struct http_call {
  */
 struct http_call *http_call_new(struct config *cfg, const struct http_call_kind *kind, void *ctx,
 				struct slice method, struct slice url, const char **error);
-/* The request has a body: of <len> bytes, or of UINT64_MAX for a length that nobody knows. False:
- * no memory.
+/* The request has a body: of <len> bytes, or of UINT64_MAX for an unknown length. False: no memory.
  */
 bool http_call_has_body(struct http_call *c, uint64_t len);
 /* How long the server may take for its answer, instead of httpclient.timeout.server's; ms. False:

@@ -20,7 +20,7 @@
 
 /* A name that is being resolved. With the system's library it may outlive its call. */
 struct http_lookup {
-	struct http_call *call;         /* NULL: nobody waits any more */
+	struct http_call *call;         /* NULL: no request waits any more */
 	struct resolve_query *query;    /* NULL: the library is asked */
 	struct addr addr;
 	char host[HOST_MAX];

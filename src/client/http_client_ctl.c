@@ -128,7 +128,7 @@ static void release(struct ctl_request *rq)
 	free(a);
 }
 
-/* All modules below know the backends: nobody shall see them from now on. */
+/* All modules below know the backends: they are hidden from users from now on. */
 static bool hide(struct config *cfg, struct diag_list *diags)
 {
 	const struct http_client_conf *c = http_client_conf_of(cfg);
