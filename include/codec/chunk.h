@@ -19,7 +19,7 @@
 /* Bytes that chunk_put_size() may write. */
 #define CHUNK_SIZE_LINE_MAX 18
 
-/* Larger chunks are refused: nobody sends them but those who look for an overflow. */
+/* Larger chunks are refused: only attackers that look for an overflow send them. */
 #define CHUNK_SIZE_BITS 32
 
 struct chunk_decoder {

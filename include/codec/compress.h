@@ -38,7 +38,7 @@ enum compress_format {
 /* What is wanted of the bytes put so far. */
 enum compress_flush {
 	COMPRESS_MORE,  /* nothing: they may wait for others */
-	COMPRESS_FLUSH, /* whoever decompresses can have them all */
+	COMPRESS_FLUSH, /* the receiver can decompress all of them */
 	COMPRESS_END,   /* none come behind them */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fcgi.h - records of FastCGI 1.0, as the one who sends requests to an application has them
+/* fcgi.h - records of FastCGI 1.0, as a client of an application reads and writes them
  *
  *     version <1>, type <1>, request <2>, length <2>, padding <1>, 0 <1>, content, padding
  *
@@ -59,7 +59,9 @@ void fcgi_add_begin_request(struct strbuf *b, uint16_t request, bool keep);
 void fcgi_add_get_values(struct strbuf *b);
 /* A name and its value, in PARAMS and GET_VALUES. */
 void fcgi_add_param(struct strbuf *b, struct slice name, struct slice value);
-/* The same; the caller writes both where it says, the value behind the name. NULL: no memory. */
+/* Makes room for a name and its value; the caller writes both to the returned place, the value
+ * behind the name. NULL: no memory.
+ */
 char *fcgi_add_param_room(struct strbuf *b, size_t name_len, size_t value_len);
 
 /* --- reading ---------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ enum field_id {
 
 /* The number of a name of any case; FIELD_OTHER when it is not in the table. */
 uint8_t field_id_of(struct slice name);
-/* Same for a name which is already lower case: what the H1 parser uses. */
+/* As field_id_of(), for a name that is already lower case: what the H1 parser uses. */
 uint8_t field_id_of_lower(const char *name, size_t len);
 /* The lower-case name; slice_none() for FIELD_OTHER or a number out of the table. */
 struct slice field_name_of(uint8_t id);

@@ -5,7 +5,7 @@
  * called again when more bytes came after the same ones: it goes on at the line where it stopped.
  * The bytes may have moved meanwhile. One pass gives the start line, the fields with their small
  * numbers and how the body is delimited; all that is lax or ambiguous on the wire is decided here
- * (RFC 9112), so nobody above looks at Content-Length or Transfer-Encoding text again.
+ * (RFC 9112), so no code above looks at Content-Length or Transfer-Encoding text again.
  *
  * Writes  : the bytes must be writable: field names are put in lower case, folded lines joined
  *           (by spaces) and list elements taken out (Removed, below) in place. Nothing else

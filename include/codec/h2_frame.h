@@ -24,7 +24,7 @@
 /* What a client sends first (RFC 9113 3.4); h1_match_preface() recognises it. */
 #define H2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define H2_PREFACE_LEN 24
-/* Frames of this size must be accepted by everyone, and the largest that may be agreed upon. */
+/* Frames of this size must be accepted by every peer, and the largest that may be agreed upon. */
 #define H2_FRAME_SIZE_MIN 16384u
 #define H2_FRAME_SIZE_MAX 16777215u
 #define H2_WINDOW_MAX 0x7fffffffu
@@ -223,7 +223,7 @@ void h2_settings_init(struct h2_settings *s);
 /* Reads a SETTINGS payload (a multiple of H2_SETTING_LEN bytes, see h2_frame_check()) over <s>;
  * unknown settings are skipped. Returns an enum h2_error, of the connection; <s> is then partly
  * changed. <from_server>: the sender is a server, which may not enable push (RFC 9113 6.5.2), nor
- * may anyone take an extended CONNECT back (RFC 8441 3).
+ * may any peer take an extended CONNECT back (RFC 8441 3).
  */
 uint8_t h2_settings_parse(struct h2_settings *s, struct slice payload, bool from_server);
 /* Writes a SETTINGS frame with what differs from the defaults; returns the byte after. At most

@@ -10,7 +10,7 @@
  * Limits  : a head beyond <field_capacity> or <list_max> is H2_HEAD_TOO_LARGE: it was walked to its
  *           end, and the next one can be read. One of more than twice as many fields, or with more
  *           than <text_max> bytes of texts, is H2_HEAD_BROKEN: few bytes of a block may stand for
- *           very many, and nobody should be made to read them (RFC 9113 4.3, 10.5.1).
+ *           very many, and no receiver should be made to read them (RFC 9113 4.3, 10.5.1).
  * Changed : cookie crumbs are joined by "; " into one field, the last one (8.2.3); ":authority"
  *           becomes the first field, Host, and a Host beside it has no say (8.3.1); the scheme's
  *           own port is taken off it; equal Content-Lengths are one, without leading zeros; blanks

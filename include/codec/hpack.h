@@ -119,8 +119,8 @@ struct hpack_reader {
 
 enum hpack_status { HPACK_FIELD, HPACK_END, HPACK_BAD };
 
-/* <limit>: the SETTINGS_HEADER_TABLE_SIZE which we announce; it applies at once when it is larger
- * than the default, with hpack_decoder_limit() after the peer's acknowledgement otherwise.
+/* <limit>: the SETTINGS_HEADER_TABLE_SIZE which we announce; it applies immediately when it is
+ * larger than the default, with hpack_decoder_limit() after the peer's acknowledgement otherwise.
  */
 void hpack_decoder_init(struct hpack_decoder *d, uint32_t limit);
 /* Frees the table. */
@@ -175,15 +175,15 @@ static inline size_t hpack_field_bound(size_t name_len, size_t value_len)
 {
 	return name_len + value_len + 16;
 }
-/* The same for hpack_write_begin(). */
+/* The most bytes that hpack_write_begin() writes. */
 #define HPACK_BEGIN_BOUND 12
 
 /* <options>: HPACK_OPT_*. */
 void hpack_encoder_init(struct hpack_encoder *e, uint8_t options);
 /* Frees the table and the memory of it. */
 void hpack_encoder_fini(struct hpack_encoder *e);
-/* The peer's SETTINGS_HEADER_TABLE_SIZE changed. A smaller one takes effect at once, the next block
- * tells it; a larger one is used up to HPACK_TABLE_SIZE.
+/* The peer's SETTINGS_HEADER_TABLE_SIZE changed. A smaller one takes effect immediately, and the
+ * next block announces it; a larger one is used up to HPACK_TABLE_SIZE.
  */
 void hpack_encoder_resize(struct hpack_encoder *e, uint32_t size);
 

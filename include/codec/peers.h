@@ -61,8 +61,8 @@ enum peers_answer {
 
 struct peers_hello {
 	unsigned minor;      /* of version 2 */
-	struct slice to;     /* whom it is meant for */
-	struct slice from;   /* who says it */
+	struct slice to;     /* the peer that it is meant for */
+	struct slice from;   /* the peer that says it */
 	uint64_t pid, relative;
 	size_t length;       /* bytes, of all lines */
 };
@@ -132,7 +132,7 @@ bool peers_define_put(struct strbuf *to, const struct peers_table *t);
 /* PEERS_SWITCH: the table that updates are about from now on. */
 bool peers_switch_read(struct slice body, uint32_t *id);
 bool peers_switch_put(struct strbuf *to, uint32_t id);
-/* PEERS_ACK: <id> is the table's number at the one who sent the updates. */
+/* PEERS_ACK: <id> is the table's number at the peer that sent the updates. */
 bool peers_ack_read(struct slice body, uint32_t *id, uint32_t *number);
 bool peers_ack_put(struct strbuf *to, uint32_t id, uint32_t number);
 

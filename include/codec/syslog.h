@@ -26,7 +26,7 @@ enum syslog_format {
 
 struct strbuf;
 
-/* What was read of a message that somebody else wrote. Absent fields: slice_none(). */
+/* What was read of a message that another program wrote. Absent fields: slice_none(). */
 struct syslog_message {
 	enum syslog_format format; /* RFC5424, RFC3164, UNSET: neither */
 	bool has_priority;

@@ -2,8 +2,8 @@
 /* websocket.h - the proof that a server understood a WebSocket handshake (RFC 6455 4)
  *
  * Over HTTP/1 the client sends a random key and the server answers with a digest of it; over HTTP/2
- * (RFC 8441) there is neither. Who translates makes the one that is missing, and checks the answer
- * to a key of its own.
+ * (RFC 8441) there is neither. The translator between them makes the one that is missing, and
+ * checks the answer to a key of its own.
  * Owns    : nothing. Pure; any thread.
  * Note    : the digest is SHA-1 because the RFC says so; nothing is kept secret by it.
  */

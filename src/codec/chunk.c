@@ -178,8 +178,8 @@ static bool chunk_is_forbidden(uint8_t id)
 	return false;
 }
 
-/* They are not passed on, but who sends a wrong one is not to be trusted with another request;
- * nobody has a reason to send a coding here.
+/* They are not passed on, but a client that sends a wrong one is not to be trusted with another
+ * request. No client has a reason to send a coding here.
  */
 static bool chunk_is_sane(const struct h1_field *field)
 {

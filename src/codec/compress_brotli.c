@@ -52,7 +52,7 @@ static void give(void *opaque, void *address)
 
 static const char *brotli_version(void)
 {
-	static char text[24]; /* written with the same, whoever comes */
+	static char text[24]; /* every thread writes the same text */
 	uint32_t v = BrotliEncoderVersion();
 
 	snprintf(text, sizeof(text), "%u.%u.%u", v >> 24, v >> 12 & 0xfff, v & 0xfff);

@@ -5,7 +5,7 @@
 
 /* 256 kB behind: memory of a stream is bounded so. */
 #define WINDOW_BITS 18
-/* 8 MB, which all who say "zstd" on the web must be able to read, and nobody may need more
+/* 8 MB: every decoder of "zstd" on the web must be able to read that, and no encoder may need more
  * (RFC 9659).
  */
 #define READ_WINDOW_BITS 23

@@ -111,7 +111,7 @@ static void to_lower(char *text)
 }
 
 /* The name at the reader's place, moving behind it. <out> has DNS_NAME_MAX + 1 bytes. A name that
- * has no plain text (escapes) becomes "\\": it is nobody's.
+ * has no plain text (escapes) becomes "\\", which no host has.
  */
 static void read_name(struct reader *r, char *out)
 {

@@ -73,7 +73,7 @@ static inline unsigned h1_wide_first(uint64_t flags)
 	       (unsigned)__builtin_ctzll(flags) / 8 : 0;
 }
 
-/* As above; in big endian it may find fewer. */
+/* As h1_wide_lower() with vectors; in big endian it may find fewer. */
 static inline unsigned h1_wide_lower(char *at)
 {
 	uint64_t word, low, lower, letters, dashes, others, mask;
@@ -94,7 +94,7 @@ static inline unsigned h1_wide_lower(char *at)
 	return count;
 }
 
-/* As above; in big endian it may find fewer. */
+/* As h1_wide_text() with vectors; in big endian it may find fewer. */
 static inline unsigned h1_wide_text(const char *at)
 {
 	uint64_t word;
@@ -106,7 +106,7 @@ static inline unsigned h1_wide_text(const char *at)
 
 #endif
 
-/* The same for the last bytes, one by one. */
+/* As h1_wide_lower(), for the last bytes, one by one. Returns where they end. */
 static inline char *h1_lower_rest(char *at, const char *end)
 {
 	for (; at < end; at++) {

@@ -2,7 +2,7 @@
 /* hpack_code.c - the Huffman code of RFC 7541 appendix B, as tables
  *
  * The code is canonical: codes of one length are consecutive, in the order of their bytes. So a
- * code longer than 8 bits is found by its length's first code, and 8 bits at once by one look.
+ * code longer than 8 bits is found by its length's first code, and one look-up decodes 8 bits.
  */
 #include "hpack_priv.h"
 

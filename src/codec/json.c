@@ -169,7 +169,7 @@ static bool enter_member(struct slice *in, struct slice *path)
 	}
 }
 
-/* Same, an element: *path begins behind '['. What is no number counts as 0. */
+/* Enters an element of an array: *path begins behind '['. What is no number counts as 0. */
 static bool enter_element(struct slice *in, struct slice *path)
 {
 	size_t end = slice_find_char(*path, 0, ']');
