@@ -5,7 +5,7 @@
  *          keyword tables of the modules. Knows no keyword itself except the section and
  *          preprocessor machinery (.if, .notice, quoting, environment).
  * Owns   : a generation owns every parsed thing through its arena and slots. It is refcounted:
- *          who keeps a pointer across turns of the event loop takes a reference.
+ *          code that keeps a pointer across turns of the event loop takes a reference.
  * Threads: built by one thread; immutable after the check phase; references from any thread.
  * Errors : everything wrong becomes a diagnostic with file, line, column; parsing continues to the
  *          end so that one run shows all of them. Parsers return false after reporting.
@@ -210,7 +210,7 @@ bool conf_read_dialect(struct conf_line *l, const char *path, const char *dialec
 /* Reads a text. One of the program's own has a <name> that begins with '<': see below. */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);
-/* Is this the name of such a text? What it brings is not shown to anybody. */
+/* Is this the name of such a text? What it brings is never shown. */
 static inline bool conf_is_own_text(const char *name)
 {
 	return *name == '<';
@@ -287,7 +287,7 @@ bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same with the form of base/diag.h and the level given: for messages that do not begin like
+/* Reports with the form of base/diag.h and the level given: for messages that do not begin like
  * those of other parsers. Returns false.
  */
 bool conf_report(struct conf_line *l, int word, enum diag_level level, enum diag_form form,

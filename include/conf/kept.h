@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* kept.h - the lines of a configuration as they were read, for whoever asks what is running
+/* kept.h - the lines of a configuration as they were read, for commands that ask what is running
  *
  * Purpose: keeps the lines that count (conditions and includes are carried out, variables are in
  *          their places), and writes them without the secrets that stand in them.
@@ -46,13 +46,13 @@ bool conf_read_kept(struct config *cfg, const struct conf_source *sources, int c
  */
 void conf_kept_put(const struct conf_kept *k, struct strbuf *out);
 
-/* What the word behind <word> is in any line: the one list for those who hide secrets and for those
- * who look for them.
+/* What the word behind <word> is in any line: the one list for code that hides secrets and for code
+ * that looks for them.
  */
 enum conf_secret {
 	CONF_SECRET_NONE,
 	CONF_SECRET_HASH,       /* to be hidden, but it need not be a secret as it stands: a hash */
-	CONF_SECRET_CLEAR,      /* whoever reads it has it */
+	CONF_SECRET_CLEAR,      /* readable as it stands */
 };
 enum conf_secret conf_secret_behind(const char *word);
 /* The name and "(" with which a converter begins that has its key among its arguments; NULL: no

@@ -58,8 +58,8 @@ void source_init(struct source *s);
 void source_fini(struct source *s);
 /* Adds the lines of a text, copied. <file> is copied, too. */
 void source_add(struct source *s, const char *file, struct slice text);
-/* The same for a file ("-": standard input) or the *.cfg of a directory. Files of `.include` come
- * in the place of that line, which stays. False: errno.
+/* Adds the lines of a file ("-": standard input) or the *.cfg of a directory. Files of `.include`
+ * come in the place of that line, which stays. False: errno.
  */
 bool source_add_file(struct source *s, const char *path);
 /* Word <i> of a line, without quotes; "" behind the last one. */

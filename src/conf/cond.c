@@ -5,7 +5,7 @@
  *     and  : term { "&&" term }
  *     term : "!" term | "(" or ")" | integer | predicate [ "(" argument { "," argument } ")" ]
  *
- * Everything is parsed, also what no longer matters for the value, so that errors show at once.
+ * Everything is parsed, also what no longer matters for the value, so that errors show immediately.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -40,7 +40,7 @@ struct conf_state {
 	char *base;             /* absolute directory of the mode, owned; NULL: current directory */
 	const char *file;       /* being read, or NULL */
 	const struct conf_show *show; /* how lines are printed (-dC), borrowed; NULL: not at all */
-	const struct conf_watch *watch; /* who is told of lines, borrowed; NULL: nobody */
+	const struct conf_watch *watch; /* is told of lines, borrowed; NULL: none */
 	struct {                /* lines that were read: conf/kept.h */
 		bool on, early; /* early: those of passes that carry nothing out */
 		struct conf_kept *first, *last;

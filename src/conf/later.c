@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* later.c - keywords that wait for a part of the program that is not there yet
  *
- * Who writes one of them shall read what it waits for, not that it is unknown. They are no
- * keywords, so -dK, the manual and suggestions do not show them. A row leaves when its keyword
- * arrives; one of a table that knows the word comes first anyway.
+ * The error for one of them says what it waits for, not that it is unknown. They are no keywords,
+ * so -dK, the manual and suggestions do not show them. A row leaves when its keyword arrives; one
+ * of a table that knows the word comes first anyway.
  */
 #include <string.h>
 #include "conf_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* registry_priv.h - the sorted table, for who walks all of it (the dump) */
+/* registry_priv.h - the sorted table, for code that walks all of it (the dump) */
 #ifndef CONF_REGISTRY_PRIV_H
 #define CONF_REGISTRY_PRIV_H
 

@@ -2,7 +2,8 @@
 /* show.c - -dC: the lines of a configuration as they were read, and without their secrets
  *
  * With a key, a line shows its first words only, and what names or places something stands there
- * as a hash: who knows the key recognises in it what an anonymised dump of the Runtime API tells.
+ * as a hash: a reader that knows the key recognises in it what an anonymised dump of the Runtime
+ * API tells.
  * Manual: management 2, -dC.
  */
 #include <arpa/inet.h>
