@@ -23,7 +23,7 @@
 	X(poll_io)      /* events delivered */ \
 	X(poll_exp)     /* polls ended by their timeout */ \
 	X(poll_drop_fd) /* events of a closed descriptor */ \
-	X(poll_skip_fd) /* events nobody wanted */ \
+	X(poll_skip_fd) /* events that no handler wanted */ \
 	X(conn_dead)    /* connections found dead */ \
 	X(stream_calls) /* runs of streams */ \
 	X(pool_fail)    /* failed allocations */ \

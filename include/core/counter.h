@@ -107,7 +107,9 @@ struct rate_closed {
  * *closed.
  */
 bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed);
-/* The same within a second that has begun. False: nothing was done, rate_add() has more to do. */
+/* As rate_add(), within a second that has begun. False: nothing was done, rate_add() has more to
+ * do.
+ */
 static inline bool rate_add_within(struct rate *r, unsigned n)
 {
 	if (unlikely(__atomic_load_n(&r->current_sec, __ATOMIC_RELAXED) <

@@ -69,7 +69,7 @@ static inline void fd_cant_send(int fd)
 }
 
 /* Makes room for descriptors below <size>; 0: the process's limit (RLIMIT_NOFILE). Once, before any
- * other call; fd_add() does it when nobody did. False: no memory.
+ * other call; fd_add() does it when it was not done. False: no memory.
  */
 bool fd_init(int size);
 

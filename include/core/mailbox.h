@@ -24,8 +24,8 @@ void mailbox_post(unsigned thread, struct message *m);
 void mailbox_outsider(void);
 
 /* Runs <fn> once on every thread in turn (0, 1, ...) and then <done> on the calling thread, never
- * at once. <ctx> is passed to both. Called outside of the loops (core/background.h), <done> is for
- * thread 0. False: no memory, nothing will be called.
+ * before this function returns. <ctx> is passed to both. Called outside of the loops
+ * (core/background.h), <done> is for thread 0. False: no memory, nothing will be called.
  */
 bool thread_call_all(void (*fn)(void *ctx), void (*done)(void *ctx), void *ctx);
 

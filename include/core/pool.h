@@ -28,7 +28,7 @@ void *pool_alloc_clear(struct pool *p, size_t bytes);
 void pool_free(struct pool *p, void *object);
 /* Gives the calling thread's spare objects back (idle, stopping). */
 void pool_trim_thread(void);
-/* Same for what the process shares (SIGQUIT, stopping), and asks the C library to return what it
+/* Gives back what the process shares (SIGQUIT, stopping), and asks the C library to return what it
  * can to the system, unless pool_set_trimming(false) (no-memory-trimming).
  */
 void pool_trim_shared(void);

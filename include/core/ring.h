@@ -49,7 +49,7 @@ struct ring_reader {
 
 /* A ring over <bytes> of memory, its area's head included. NULL: no memory. */
 struct ring *ring_new(size_t bytes);
-/* Same over a file of that size, made anew with mode 0600; one that is there and not empty is
+/* A ring over a file of that size, made anew with mode 0600; one that is there and not empty is
  * renamed to "<path>.bak". Room is reserved on the disk. NULL: errno tells.
  */
 struct ring *ring_open_file(const char *path, size_t bytes);

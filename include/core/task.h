@@ -2,8 +2,8 @@
 /* task.h - work that waits its turn: the run queue
  *
  * A task belongs to one thread for life. Waking it puts it in its thread's run queue, ordered by
- * nice value; the loop runs a bounded budget of tasks each turn. What can be done at once is not
- * a task (run to completion). A task may carry a timer. Any thread may wake a task; freeing is
+ * nice value; the loop runs a bounded budget of tasks each turn. What can be done immediately is
+ * not a task (run to completion). A task may carry a timer. Any thread may wake a task; freeing is
  * for its owner. Each handler is profiled by function (profile.h).
  * Manual: configuration 5.1 nice, 3.2 tune.runqueue-depth, tune.sched.low-latency.
  */

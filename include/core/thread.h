@@ -37,10 +37,10 @@ unsigned thread_group_of(unsigned thread);
  * ids. 1 thread in 1 group until this is called. False: out of range or no memory.
  */
 bool thread_layout(unsigned threads, unsigned groups);
-/* Same with chosen sizes: group <g> has sizes[g] threads (1 or more). */
+/* As thread_layout(), with chosen sizes: group <g> has sizes[g] threads (1 or more). */
 bool thread_layout_sizes(const unsigned *sizes, unsigned groups);
-/* Has the next configuration that decides about threads print CPUs, clusters and who runs where, to
- * standard output (option -dc). Before a configuration is checked.
+/* Has the next configuration that decides about threads print CPUs, clusters and which thread runs
+ * where, to standard output (option -dc). Before a configuration is checked.
  */
 void thread_report_cpus(void);
 
@@ -61,8 +61,8 @@ static inline void turn_hook_init(struct turn_hook *h, void (*run)(struct turn_h
 
 /* Links <h> if it is not. */
 void turn_hook_add(struct turn_hook *h);
-/* The same, for work that comes behind all other hooks, theirs of this turn included: sending what
- * they and the turn's events left. What such a hook adds waits for the next turn.
+/* As turn_hook_add(), for work that comes behind all other hooks, theirs of this turn included:
+ * sending what they and the turn's events left. What such a hook adds waits for the next turn.
  */
 void turn_hook_add_last(struct turn_hook *h);
 

@@ -6,7 +6,7 @@
  *
  *	TRACE(&trace_h1, USER, H1_EV_RX_HEADERS, h1c, "received a request");
  *
- * Somebody configures the source (command `trace`, section `traces`, -dt): which events are
+ * The user configures the source (command `trace`, section `traces`, -dt): which events are
  * reported, to which sink, how detailed, from which event to which other one, and for which object
  * alone (*lock*: the first session that comes, say). Until then a place costs the test of one
  * word, and neither arguments nor objects are looked at.
@@ -16,8 +16,8 @@
  *	   +----------------- stop now, <stop event>, trace 0 --+
  *
  * Owns   : its settings live in the source, which is static: they outlive generations.
- * Threads: TRACE() from any; settings are changed under a lock by those who configure, one at a
- *          time, and read without one.
+ * Threads: TRACE() from any; settings are changed under a lock by the commands that configure, one
+ *          at a time, and read without one.
  * Manual : management: trace, show trace, -dt; configuration 12.1 traces.
  */
 #ifndef CORE_TRACE_H

@@ -23,7 +23,7 @@ struct job {
 	void *ctx;
 };
 
-/* Held by who works: one at a time, for all have the same number. */
+/* Held by the thread that works: one at a time, for all have the same number. */
 static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct job *jobs; /* those that were not joined */

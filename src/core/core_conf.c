@@ -634,8 +634,8 @@ static struct {
 	unsigned threads, groups;
 } layout;
 
-/* Decides about threads, so that those who check after us can count them. The first configuration
- * decides for the life of the process.
+/* Decides about threads, so that later checks can count them. The first configuration decides for
+ * the life of the process.
  */
 static void core_check(struct config *cfg, struct diag_list *diags)
 {
@@ -669,7 +669,7 @@ static void core_check(struct config *cfg, struct diag_list *diags)
 	affinity_set_plan(&plan);
 }
 
-/* Fewer at once with more threads: they all share what the tasks touch. */
+/* Fewer in one turn with more threads: they all share what the tasks touch. */
 static unsigned default_budget(const struct core_settings *set)
 {
 	unsigned threads = thread_count(), budget = threads > 4 ? 280 * 4 / threads : 280;

@@ -80,7 +80,7 @@ bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed)
 		__atomic_store_n(&r->previous, seen + 1 == sec ? last : 0, __ATOMIC_RELAXED);
 		*closed = (struct rate_closed){ .sec = seen, .count = last };
 	}
-	rate_add_within(r, n); /* who was first has made it this second */
+	rate_add_within(r, n); /* the first thread to arrive has made it this second */
 	return first;
 }
 

@@ -95,8 +95,8 @@ struct thread_part {
 void thread_part_bind(struct thread_plan *plan, unsigned id, const struct thread_part *part,
 		      const struct cpu_topology *t, const struct core_settings *set);
 
-/* Prints the CPUs, kept or not, the clusters and who runs where, as option -dc wants, to standard
- * output.
+/* Prints the CPUs, kept or not, the clusters and which thread runs where, as option -dc wants, to
+ * standard output.
  */
 void cpu_report(const struct cpu_topology *t, const struct thread_plan *plan);
 

@@ -247,7 +247,7 @@ static void put_file(struct strbuf *out, int fd, int flags)
 		      flags & O_NONBLOCK ? ",O_NONBLOCK" : "");
 }
 
-/* Those that nobody polls: files, pipes, and what leaked. */
+/* Descriptors that are not polled: files, pipes, and what leaked. */
 static enum ctl_step debug_fd(struct ctl_request *rq)
 {
 	long most = sysconf(_SC_OPEN_MAX);

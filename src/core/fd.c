@@ -33,7 +33,7 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	if (!fd_is_possible(fd))
 		return false;
 	e = &fd_table[fd];
-	/* Who had this number before closed it after he had written here. */
+	/* The previous owner of this number closed it after it had written here. */
 	(void)__atomic_load_n(&e->generation, __ATOMIC_ACQUIRE);
 	BUG_ON(e->handler != NULL);
 	e->owner = owner;

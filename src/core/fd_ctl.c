@@ -50,7 +50,7 @@ static void fd_line(struct strbuf *out, int fd, const struct fd_entry *e,
 	bool listener = e->flags & FD_FL_LISTENER;
 	unsigned group = thread_group_of(listener ? thread_id : e->thread);
 	unsigned rank = (listener ? thread_id : e->thread) - thread_group_first(group);
-	/* a listener is everybody's in its group */
+	/* a listener belongs to all threads of its group */
 	unsigned long long mask = listener ? ~0ull >> (64 - thread_group_size(group))
 					   : 1ull << (rank % 64);
 

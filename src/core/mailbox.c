@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mailbox.c - a stack that anyone pushes on, taken whole and turned over by its owner
+/* mailbox.c - a stack that any thread pushes on, taken whole and turned over by its owner
  *
  * The owner announces its sleep before it looks at the stack for the last time; a poster pushes
  * before it looks for a sleeper. Both are sequentially consistent, so one of them sees the other.
- * The poster who clears <sleeping> is the only one to pay for the wake-up.
+ * The poster that clears <sleeping> is the only one to pay for the wake-up.
  */
 #include <stdlib.h>
 #include "core/mailbox.h"

@@ -17,7 +17,7 @@ struct memory_list {
 
 /* --- gathering -------------------------------------------------------------------------------- */
 
-/* Where the function begins that <at> is in; <at> itself where nobody knows. */
+/* Where the function begins that <at> is in; <at> itself where that is unknown. */
 static const void *function_of(const void *at)
 {
 	Dl_info info;

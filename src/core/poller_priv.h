@@ -21,7 +21,7 @@ struct poller {
 	void (*thread_fini)(struct worker *w);
 	/* Starts to poll <fd>; <shared>: level-triggered input of a listener. False: see errno. */
 	bool (*add)(struct worker *w, int fd, bool shared);
-	/* Stops; <closing>: the descriptor will be closed at once. */
+	/* Stops; <closing>: the descriptor will be closed immediately. */
 	void (*remove)(struct worker *w, int fd, bool closing);
 	/* Waits for events, at most <timeout_ms> (-1: forever). Returns how many there are. */
 	int (*wait)(struct worker *w, int timeout_ms);

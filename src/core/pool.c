@@ -408,7 +408,9 @@ static void pool_debug_free(struct pool *p, struct pool_cache *c, void *object, 
 
 /* --- the program's side ---------------------------------------------------------------------- */
 
-/* Where the thread has no spare, or somebody looks for bugs; <caller> is the program's place. */
+/* Where the thread has no spare, or an option to find bugs is on; <caller> is the program's
+ * place.
+ */
 static __attribute__((noinline)) void *alloc_rare(struct pool *p, void *caller)
 {
 	struct pool_cache *c = cache_self;
@@ -447,7 +449,7 @@ void *pool_zalloc(struct pool *p)
 	return pool_alloc_clear(p, p->size);
 }
 
-/* Where the thread has no cache yet, or somebody looks for bugs. */
+/* Where the thread has no cache yet, or an option to find bugs is on. */
 static __attribute__((noinline)) void free_rare(struct pool *p, void *object, void *caller)
 {
 	struct pool_cache *c = cache_self;

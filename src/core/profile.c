@@ -2,7 +2,7 @@
 /* profile.c - time spent per function called by the loop
  *
  * A fixed table of functions, open addressing, shared by all threads: it is touched only while
- * somebody measures. Entry 0 is for those which find no room.
+ * profiling is on. Entry 0 is for those which find no room.
  */
 #include <stddef.h>
 #include <string.h>

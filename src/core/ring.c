@@ -150,7 +150,7 @@ static uint64_t message_span(const struct ring *r, uint64_t place)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-/* Frees room for <need> bytes. False: somebody holds them. */
+/* Frees room for <need> bytes. False: a reader holds them. */
 static bool make_room(struct ring *r, uint64_t need)
 {
 	uint64_t head = r->head;

@@ -96,7 +96,9 @@ static void sink_publish(struct sink *s)
 	sink_drop(&old);
 }
 
-/* Nobody finds it any more. True: it was known; a reference goes. */
+/* Removes it from the list: look-ups do not find it any more. True: it was known; a reference
+ * goes.
+ */
 static bool sink_withdraw(struct sink *s)
 {
 	struct sink **at, *known = NULL;

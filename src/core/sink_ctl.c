@@ -9,7 +9,7 @@
 #include "ctl/ctl.h"
 #include "sink_priv.h"
 
-/* A client who reads a ring. */
+/* A client that reads a ring. */
 struct watch {
 	struct ring_reader reader;
 	struct sink *sink;           /* counted */

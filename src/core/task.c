@@ -19,7 +19,7 @@
 
 enum remote_state {
 	REMOTE_POSTED = 1 << 0, /* <remote> is in the mailbox */
-	REMOTE_FREED = 1 << 1,  /* freed: who takes <remote> out releases the memory */
+	REMOTE_FREED = 1 << 1,  /* freed: the thread that takes <remote> out releases the memory */
 };
 
 static unsigned task_budget = 200;

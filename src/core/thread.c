@@ -209,7 +209,7 @@ static void worker_fini_modules(const struct module *const *modules)
 	}
 }
 
-/* The whole life of a worker. Nobody enters its loop before all are ready, and nobody takes
+/* The whole life of a worker. No thread enters its loop before all are ready, and none takes
  * anything down before all have left theirs.
  */
 static void worker_live(struct crew *crew, struct worker *w)

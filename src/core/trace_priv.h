@@ -11,7 +11,7 @@ struct trace_source *trace_source_find(const char *name);
 /* A state by the letter of lists. */
 char trace_source_letter(const struct trace_source *s);
 
-/* Under trace_lock(), held by those who configure. */
+/* Under trace_lock(), held by the commands that configure. */
 void trace_lock(void);
 void trace_unlock(void);
 void trace_set_state(struct trace_source *s, enum trace_state state);
