@@ -90,9 +90,9 @@ void ctl_begin(struct ctl_request *rq, enum ctl_severity severity);
 /* One line, with its severity. No newline at the end of <fmt>. */
 void ctl_tell(struct ctl_request *rq, enum ctl_severity severity, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* As above, CTL_INFO. */
+/* ctl_tell() with CTL_INFO. */
 void ctl_say(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* As above, CTL_ERR: the command was not carried out. */
+/* ctl_tell() with CTL_ERR: the command was not carried out. */
 void ctl_error(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Has the command written enough (CTL_OUT_SOFT bytes), or held its thread long enough? It then
  * keeps its place and returns CTL_MORE. Asked between things of which there may be thousands.
@@ -114,7 +114,9 @@ uint32_t ctl_anon_key(const struct ctl_request *rq);
  * itself. Borrowed.
  */
 const char *ctl_hide(uint32_t key, const char *text, char out[CTL_HIDE_MAX]);
-/* Same for an address without its port, "IPV4(9a4957)"; those of this host stay as they are. */
+/* As ctl_hide(), for an address without its port, "IPV4(9a4957)"; those of this host stay as they
+ * are.
+ */
 const char *ctl_hide_ip(uint32_t key, const char *ip, char out[CTL_HIDE_MAX]);
 /* The key of `anonkey`, for sessions which give none; 0: none. Any thread. */
 void ctl_set_anon_key(uint32_t key);
@@ -158,8 +160,8 @@ bool ctl_session_wants_input(const struct ctl_session *s);
 bool ctl_session_feed(struct ctl_session *s, struct slice bytes);
 /* The client will send no more. */
 void ctl_session_eof(struct ctl_session *s);
-/* The same, and it is not there any more to read an answer: commands that wait are given up, what
- * else it has sent is carried out.
+/* The client will send no more, and cannot read an answer any more: commands that wait are given
+ * up, what else it has sent is carried out.
  */
 void ctl_session_gone(struct ctl_session *s);
 /* Runs commands until the output is full, a command waits, input is out, or time is (the owner is

@@ -19,7 +19,7 @@ uint32_t ctl_anon_key(const struct ctl_request *rq)
 	return rq->session->anon_key;
 }
 
-/* 24 bits: many texts have the same hash, so that nobody can tell which one it was. */
+/* 24 bits: many texts have the same hash, so that a reader cannot tell which one it was. */
 static unsigned hide(uint32_t key, const char *text)
 {
 	return hash_xxh32(text, strlen(text), key) & 0xffffff;

@@ -532,7 +532,7 @@ void ctl_session_gone(struct ctl_session *s)
 	session_gives_up(s);
 }
 
-/* Who cannot be woken is not interrupted. */
+/* A session that cannot be woken is not interrupted. */
 static bool session_is_late(const struct ctl_session *s)
 {
 	return s->ops && s->ops->wake && clock_read_ns() >= s->slice_end_ns;
