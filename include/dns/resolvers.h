@@ -2,7 +2,8 @@
 /* resolvers.h - names become addresses at run time
  *
  * Purpose: `resolvers` sections. A *section* asks its name servers; a *resolution* is one name of a
- *          section with what is known of it, shared by all who ask for it; an *asker* is who.
+ *          section with what is known of it, shared by all askers; an *asker* is one user of the
+ *          name.
  * Owns   : a generation owns its sections; what happens at run time hangs off a refcounted state
  *          that the next generation's section of the same name takes over. An asker is a member of
  *          its owner, which calls resolution_leave() before it dies.
@@ -64,7 +65,7 @@ struct resolve_item {
 	bool is_obsolete;      /* not in answers any more: it goes when all askers were told */
 	struct addr addr;      /* A, AAAA; SRV: what the answer told besides, or ADDR_NONE */
 	uint16_t port, weight; /* SRV */
-	unsigned uses;         /* for who shares them out, within one round */
+	unsigned uses;         /* for the code that shares addresses out, within one round */
 	uint64_t seen_ms;
 	char name[];           /* SRV: the target; TXT: the text */
 };
@@ -88,7 +89,7 @@ bool resolution_join(struct resolve_asker *a, struct resolvers *section, const c
 		     enum dns_type type);
 /* It is not told of anything any more. */
 void resolution_leave(struct resolve_asker *a);
-/* Asks at once if it is not under way: a server does not answer any more. */
+/* Asks immediately if it is not under way: a server does not answer any more. */
 void resolution_hurry(struct resolve_asker *a);
 
 /* Is it what resolution_join() with these would join? */
@@ -97,7 +98,7 @@ bool resolution_is_of(const struct resolution *r, const struct resolvers *sectio
 
 /* How it ended last. */
 enum resolve_status resolution_status(const struct resolution *r);
-/* Who gave the answer: "section/nameserver". */
+/* The name server that gave the answer: "section/nameserver". */
 void resolution_source(const struct resolution *r, char *out, size_t size);
 /* Counts an address that was changed by this answer. */
 void resolution_count_update(struct resolution *r);
@@ -116,7 +117,8 @@ struct resolve_query;
 typedef void resolve_done_fn(void *ctx, const struct addr *addr);
 
 /* Asks for an address of <name>, preferably of <prefer> (A or AAAA). <done> is called later, never
- * at once, unless resolve_forget() was called before. NULL: no memory, or not a name.
+ * before this function returns, unless resolve_forget() was called before. NULL: no memory, or not
+ * a name.
  */
 struct resolve_query *resolvers_ask_once(struct resolvers *section, struct slice name,
 					 enum dns_type prefer, resolve_done_fn *done, void *ctx);

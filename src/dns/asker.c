@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* asker.c - who asks for a name: again and again on thread 0, or once from any thread
+/* asker.c - users of a name: they ask again and again on thread 0, or once from any thread
  *
  *	the asking thread                thread 0
  *	resolvers_ask_once()  --------->  known since `hold valid`? else asks, with others
@@ -119,7 +119,7 @@ static void go_back(struct resolve_query *q)
 	mailbox_post(q->thread, &q->message);
 }
 
-/* The first address, which the next one who asks finds behind the others. */
+/* The first address, which the next asker finds behind the others. */
 static void take_address(struct resolution *r, struct addr *out)
 {
 	struct resolve_item *it;

@@ -166,7 +166,7 @@ void resolution_free(struct resolution *r);
 void resolution_unused(struct resolution *r);
 /* A name server is going: nothing more comes from it. */
 void resolutions_forget_server(struct nameserver *ns);
-/* A message from a name server. False: nobody waits for it. */
+/* A message from a name server. False: no question waits for it. */
 bool resolution_answer(struct nameserver *ns, struct slice message);
 
 /* items.c */

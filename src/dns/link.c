@@ -2,8 +2,8 @@
 /* link.c - questions over TCP: two bytes of length stand before each message (RFC 1035 4.2.2)
  *
  * A connection takes several questions before their answers; another one is made when all have
- * LINK_QUERIES under way. One that nobody has used for LINK_IDLE_MS is closed. What was asked over
- * a connection that breaks is lost: its time runs out and it is asked again.
+ * LINK_QUERIES under way. A connection that was not used for LINK_IDLE_MS is closed. What was asked
+ * over a connection that breaks is lost: its time runs out and it is asked again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct stream_link {
 	struct conn *conn;
 	struct block_queue out, in;
 	unsigned under_way;
-	unsigned strangers; /* messages that nobody waited for, in a row */
+	unsigned strangers; /* messages that answered no question, in a row */
 	bool busy; /* in ready(): an answer makes the next question, which may find it broken */
 	bool dead; /* to be freed at the end of that */
 	struct timer idle;

@@ -2,8 +2,8 @@
 /* nameserver.c - a name server: questions go out over UDP, or over TCP by link.c
  *
  * The socket is connected, so that the kernel drops what others send; and it is replaced by a new
- * one, with another port, whenever nothing is awaited: who wants to forge an answer has to guess
- * the port as well as the identifier.
+ * one, with another port, whenever nothing is awaited: an attacker that wants to forge an answer
+ * has to guess the port as well as the identifier.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -131,14 +131,14 @@ bool family_is_accepted(const struct resolvers_settings *set, bool v6)
 
 /* --- UDP ------------------------------------------------------------------------------------
  *
- * Who wants to forge an answer has to know the port as well as the query's number. It is another
- * one whenever nothing is waited for, and after each `timeout retry` when something always is: the
- * socket before the current one then still hears what is late, and by the next change every query
- * that it has sent was answered or sent again.
+ * An attacker that wants to forge an answer has to know the port as well as the query's number. It
+ * is another one whenever nothing is waited for, and after each `timeout retry` when something
+ * always is: the socket before the current one then still hears what is late, and by the next
+ * change every query that it has sent was answered or sent again.
  */
 
 #define DATAGRAMS_AT_ONCE 64
-/* So many that nobody waits for, in one turn, are somebody's who guesses. */
+/* So many unexpected messages in one turn come from an attacker that guesses. */
 #define STRANGERS_MAX 48
 
 static bool is_own(const struct nameserver *ns, int fd)
@@ -159,7 +159,7 @@ static void readable(void *owner, int fd, unsigned events)
 			fd_cant_recv(fd);
 			return;
 		}
-		/* an error tells of a datagram of ours that nobody took: its time will run out */
+		/* an error tells of a question that was not received: its time will run out */
 		if (n < 0)
 			strangers++;
 		else if ((size_t)n > ns->state->set.payload)

@@ -10,11 +10,12 @@
  *	  |             | no: one try less
  *	  +--none left--+--> PAUSE --`timeout retry` behind the question--> ASKING
  *
- * Many names that are due at once are asked in bursts (TURN stands before ASKING then): the answers
- * to thousands of questions would not fit in the socket.
+ * Many names that are due at the same time are asked in bursts (TURN stands before ASKING then):
+ * the answers to thousands of questions would not fit in the socket.
  *
- * All name servers are asked at once; the first valid answer counts. When the time is over before
- * all have answered, an error that came is followed by the other family, silence by another try.
+ * All name servers are asked at the same time; the first valid answer counts. When the time is over
+ * before all have answered, an error that came is followed by the other family, silence by another
+ * try.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ struct resolution *resolution_get(struct resolvers_state *st, const char *name, 
 
 /* --- one question --------------------------------------------------------------------------- */
 
-/* Nobody's answer to the question is awaited any more. */
+/* No answer to the question is awaited any more. */
 static void question_over(struct resolution *r)
 {
 	struct nameserver *ns;
@@ -162,7 +163,7 @@ static bool burst_take(struct resolvers_state *st)
 	return st->burst++ < BURST_MAX;
 }
 
-/* What could not even be sent is asked again in time, as if nobody had answered. */
+/* What could not even be sent is asked again in time, as if no server had answered. */
 static void ask(struct resolution *r, enum dns_type type)
 {
 	r->type = type;
@@ -194,7 +195,7 @@ void resolution_run(struct resolution *r)
 
 /* --- the end -------------------------------------------------------------------------------- */
 
-/* Who is told may leave, but takes nobody with it. */
+/* A callback may remove its own asker, but no other one. */
 static void tell(struct resolution *r, enum resolve_round round)
 {
 	struct resolve_asker *a, *next;

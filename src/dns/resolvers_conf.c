@@ -413,7 +413,7 @@ static bool parse_family(struct conf_line *l)
 
 /* --- check phase ---------------------------------------------------------------------------- */
 
-/* The section that always exists, as far as the system knows name servers. Nobody needs it. */
+/* The section that always exists, as far as the system knows name servers. It may stay unused. */
 static void default_section(struct config *cfg)
 {
 	struct resolvers *r;

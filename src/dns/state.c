@@ -2,7 +2,8 @@
 /* state.c - what a section has at run time: its life, and its settings of the moment
  *
  * Made when a generation begins, or taken over from the section of the same name: name servers
- * that stand in both go on with their counters and sockets. Thread 0 frees it, whoever leaves last.
+ * that stand in both go on with their counters and sockets. Thread 0 frees it, whichever thread
+ * leaves last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ struct resolvers_state *state_new(const char *name)
 	return &s->state;
 }
 
-/* Sockets, timers, and names that nobody asks for. */
+/* Sockets, timers, and names without an asker. */
 static void state_clear(struct resolvers_state *st)
 {
 	struct resolution *r, *next;
