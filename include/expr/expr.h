@@ -202,7 +202,9 @@ struct expr_converter {
 	/* Changes *smp; false: no result. */
 	bool (*convert)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *smp);
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
-	/* Same, for functions shared by several names, which need <data>. At most one of both. */
+	/* As check(), for functions shared by several names, which need <data>. At most one of
+	 * both.
+	 */
 	bool (*prepare)(struct conf_line *l, const struct expr_converter *c,
 			struct expr_arg *args, const char **error);
 	const void *data;
@@ -220,11 +222,11 @@ struct expr;
 
 /* Makes the modules' tables known. Once. False: no memory. */
 bool expr_register(const struct module *const *modules);
-/* What -dKsmp, -dKcnv and -dKacl print. */
+/* What -dKsmp prints. */
 void expr_dump_fetches(FILE *out);
-/* Same, converters. */
+/* What -dKcnv prints. */
 void expr_dump_converters(FILE *out);
-/* Same, criteria for ACLs only. */
+/* What -dKacl prints: criteria for ACLs only. */
 void expr_dump_acls(FILE *out);
 
 /* Compiles the expression at the start of <text>; reports problems at word l->at. *end gets the
@@ -247,16 +249,16 @@ unsigned expr_uses(const struct expr *e);
 /* Is its value known at check time? */
 bool expr_is_constant(const struct expr *e);
 
-/* Rows of the tables by name, or NULL. */
+/* The row of a sample fetch by its name, or NULL. */
 const struct expr_fetch *expr_fetch_find(struct slice name);
-/* Same. */
+/* The row of a converter by its name, or NULL. */
 const struct expr_converter *expr_converter_find(struct slice name);
-/* Same. */
+/* The row of an ACL criterion by its name, or NULL. */
 const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name);
 
-/* All rows in the order of their names; NULL: no more. */
+/* The sample fetches in the order of their names; NULL: no more. */
 const struct expr_fetch *expr_fetch_at(size_t index);
-/* Same. */
+/* The converters in the order of their names; NULL: no more. */
 const struct expr_converter *expr_converter_at(size_t index);
 
 /* Arguments that name a proxy, server, table, map or user list: the floor that knows them resolves
@@ -285,7 +287,7 @@ struct config *expr_config_in_force(void);
 
 /* Evaluates. */
 enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
-/* Same, for texts that are made now: what may still change counts as it is. */
+/* As expr_eval(), for texts that are made now: what may still change counts as it is. */
 enum expr_result expr_eval_now(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
 /* Evaluates and casts to a string in the arena. */
 enum expr_result expr_eval_string(const struct expr *e, struct expr_ctx *ctx, struct slice *out);
@@ -313,7 +315,9 @@ bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
  */
 bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 		     struct condition **out);
-/* Same; each alert begins with <where>, which lives as long as the configuration. */
+/* As condition_parse(); each alert begins with <where>, which lives as long as the
+ * configuration.
+ */
 bool condition_parse_in(struct conf_line *l, struct acl_set *set, unsigned phase,
 			const char *where, struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */

@@ -127,7 +127,9 @@ bool logformat_put_date(const struct logformat_item *item, struct strbuf *out,
  */
 extern const char logformat_tcp[], logformat_http[], logformat_clf[], logformat_https[];
 extern const char logformat_tcp_clf[];
-/* The same as objects of JSON, an extension: `option tcplog json` and its kin. */
+/* The formats of `option tcplog json`, `option httplog json` and `option httpslog json`, an
+ * extension: objects of JSON.
+ */
 extern const char logformat_tcp_json[], logformat_http_json[], logformat_https_json[];
 
 #endif

@@ -77,9 +77,9 @@ bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
 size_t pattern_ref_count(const struct pattern_ref *ref);
 
 /* --- at run time ------------------------------------------------------------------------------
- * From any thread of the event loop; changes of one reference wait for each other, readers wait for
- * nobody. A file of two columns is a map. An entry belongs to a version; only those of the version
- * in force are looked at. pattern_ref_prepare() makes the number of a new one, which entries may be
+ * From any thread of the event loop; changes of one reference wait for each other, readers never
+ * wait. A file of two columns is a map. An entry belongs to a version; only those of the version in
+ * force are looked at. pattern_ref_prepare() makes the number of a new one, which entries may be
  * added to unseen, until pattern_ref_commit() puts it in force and drops all older ones.
  */
 
@@ -94,7 +94,9 @@ struct pattern_error {
  * or a map uses.
  */
 struct pattern_ref *pattern_ref_find(const struct config *cfg, const char *name, bool acl);
-/* Same for a rule that changes it, read or made as map converters and `acl -f` do. NULL: *error. */
+/* A reference for a rule that changes it, read or made as map converters and `acl -f` do. NULL:
+ * *error.
+ */
 struct pattern_ref *pattern_ref_take(struct conf_line *l, const char *name, bool acl,
 				     const char **error);
 /* The set of a map for scripts, read or made as map converters do; before the threads start. NULL:
@@ -105,8 +107,8 @@ struct pattern_set *pattern_map_take(struct conf_line *l, const char *name,
 /* Adds an entry; <value> is slice_none() for ACLs. False: <error> tells why. */
 bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice text,
 			struct slice value, struct pattern_error *error);
-/* Same, in the version in force, unless an entry that <set> (PATTERN_STR) finds is there: of
- * threads that add the same at once one does. True when it is there.
+/* Adds to the version in force, unless an entry that <set> (PATTERN_STR) finds is there: of threads
+ * that add the same text at the same time one does. True when it is there.
  */
 bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct slice value,
 			     struct pattern_error *error);
@@ -143,7 +145,7 @@ bool pattern_ref_has_version(struct pattern_ref *ref, uint32_t version);
  */
 struct pattern_ref *pattern_ref_next_file(const struct config *cfg, const struct pattern_ref *ref);
 const char *pattern_ref_file(const struct pattern_ref *ref);
-/* Reads its file again, in steps, for nobody to see before all of it was found good. The caller
+/* Reads its file again, in steps, unseen by readers until all of it was found good. The caller
  * keeps the configuration until then, and ends with pattern_reading_free(), at any time. NULL:
  * <error>.
  */

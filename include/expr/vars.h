@@ -53,8 +53,8 @@ bool var_get(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out
 bool var_set(const struct var_ref *ref, struct expr_ctx *ctx, const struct sample *value);
 void var_unset(const struct var_ref *ref, struct expr_ctx *ctx);
 
-/* For whoever learns names while the program works. Makes <name>, without a scope, known in
- * all scopes of streams and sessions. False: *error tells.
+/* For callers that learn names while the program works. Makes <name>, without a scope, known in all
+ * scopes of streams and sessions. False: *error tells.
  */
 bool var_name_register(struct config *cfg, struct slice name, const char **error);
 /* Sets, or with <value> NULL unsets, scope.name, which some line of <cfg> names or has registered;

@@ -2,7 +2,7 @@
 /* acl_hits.c - how often each named ACL was evaluated, and held
  *
  * Each thread counts in an array of its own per configuration, made when it evaluates the first ACL
- * of it; who reads adds them up.
+ * of it; a reader adds them up.
  */
 #include <stdlib.h>
 #include "acl_priv.h"

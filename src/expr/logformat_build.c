@@ -48,7 +48,7 @@ static inline uint64_t word_at(const char *p)
 	return x;
 }
 
-/* The same of 16 bytes, in vectors of the compiler. */
+/* As word_has_stop(), for 16 bytes, in vectors of the compiler. */
 static inline bool block_has_stop(const char *p)
 {
 	typedef uint8_t vector __attribute__((vector_size(16)));
@@ -111,7 +111,7 @@ static bool put_code(struct strbuf *out, char prefix, unsigned char c)
 }
 
 /* Text as it is, but for what its destination must not get: line ends in logs and header fields
- * would forge lines. Runs of harmless bytes are copied at once.
+ * would forge lines. Runs of harmless bytes are copied in one piece.
  */
 static bool put_safely(unsigned options, struct strbuf *out, struct slice text)
 {

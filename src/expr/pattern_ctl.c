@@ -77,7 +77,7 @@ static struct pattern_request *request_open(struct ctl_request *rq)
 	return r;
 }
 
-/* Same, and the reference that the next word names. NULL: answered. */
+/* As request_open(), with the reference that the next word names. NULL: answered. */
 static struct pattern_request *request_ref(struct ctl_request *rq)
 {
 	struct pattern_request *r = request_open(rq);

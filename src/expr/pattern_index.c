@@ -72,7 +72,7 @@ void pattern_bin_add(struct pattern_bin *bin, void *ptr, void (*release)(void *p
 	}
 	j = malloc(sizeof(*j));
 	if (!j)
-		return; /* leaked: somebody may be reading it */
+		return; /* leaked: a thread may be reading it */
 	*j = (struct pattern_junk){ .next = bin->first, .ptr = ptr, .release = release };
 	bin->first = j;
 }

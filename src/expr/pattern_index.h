@@ -21,7 +21,9 @@
 #include <stdint.h>
 #include "base/slice.h"
 
-/* What must be freed later. While a configuration is read there is none: nobody looks yet. */
+/* What must be freed later. While a configuration is read there is none: no thread reads the index
+ * yet.
+ */
 struct pattern_bin {
 	struct pattern_junk *first;
 };
@@ -82,7 +84,7 @@ int64_t key_table_find(const struct key_table *t, const struct pattern_view *v, 
 /* The longest key that <text> starts with (or, with <reverse>, ends with). */
 int64_t key_table_find_longest(const struct key_table *t, const struct pattern_view *v,
 			       struct slice text);
-/* Same, the first of the list. */
+/* As key_table_find_longest(), but the first of the list. */
 int64_t key_table_find_first(const struct key_table *t, const struct pattern_view *v,
 			     struct slice text);
 /* The first key of the list that stands in <text> between delimiters. */

@@ -108,7 +108,7 @@ void pattern_entry_fini(const struct pattern_ref *ref, struct pattern_entry *ent
 			struct pattern_bin *bin);
 struct pattern_table *pattern_table_new(void);
 void pattern_table_free(void *table);
-/* The next entry, not yet published to anybody. NULL: no memory. */
+/* The next entry, not yet published. NULL: no memory. */
 struct pattern_entry *pattern_table_add(struct pattern_table *t, struct pattern_bin *bin);
 
 /* An index of all entries of <table>. NULL: e tells. */
