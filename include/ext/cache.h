@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cache.h - sections cache: answers that are kept in memory, and given to others who ask for them
+/* cache.h - sections cache: answers that are kept in memory, and given to later requests
  *
  *     cache NAME                          how much, how long
  *         total-max-size 64

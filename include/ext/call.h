@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* call.h - http-request call, on-state-change: somebody else is told by HTTP, and nobody waits
+/* call.h - http-request call, on-state-change: another service is told by HTTP, and no stream waits
  *
  *     http-request call <url> [method <name>] [body <fmt>] [hdr <name> <fmt>]* [if ...]
  *     on-state-change <url> [hdr <name> <value>]*          (backend, listen, defaults)

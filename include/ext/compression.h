@@ -23,7 +23,7 @@
  *          what came, once that is over 1 MB, ends there. Not more is held than the other side
  *          takes: a step adds a block, and none is made while the receiver is behind.
  * Errors : a request whose body is broken gets 400, one that is too large 413, while no answer has
- *          begun; an answer is cut off, so that nobody takes it for whole.
+ *          begun; an answer is cut off, so that no receiver takes it for whole.
  * Threads: any.  Manual: configuration 9.2, 4.2 compression; management `set rate-limit`;
  *          doc/configuration/compression.md
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* mirror.h - http-request mirror: another backend gets the same requests, and nobody waits for it
+/* mirror.h - http-request mirror: another backend gets the same requests, and no stream waits
  *
  *     http-request mirror <backend> [sample <percent>] [max <number>] [buffer <size>] [if ...]
  *

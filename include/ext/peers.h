@@ -5,13 +5,14 @@
  *         peer A 192.0.2.1:10000              where each is met; the one that is called
  *         peer B 192.0.2.2:10000              as `localpeer` says is this process
  *         table t type ip size 1m ...         a table of the section: NAME/t
- *         peer-template NAME:10000 resolvers R    whoever a name stands for (an extension)
+ *         peer-template NAME:10000 resolvers R    a peer for each address (an extension)
  *     backend x
  *         stick-table type ip size 1m ... peers NAME
  *
  * Purpose: what changes here in a shared table is sent to all peers of its section, and what they
- *          send is put into it. Who has just come asks one of the others for all entries.
- * Work   : a section works on one thread, its home. Whoever changes an entry notes it
+ *          send is put into it. A process that has just started asks one of the others for all
+ *          entries.
+ * Work   : a section works on one thread, its home. A thread that changes an entry notes it
  *          (table/feed.h) and goes on; the home numbers it and keeps it in the table's log until
  *          each peer that is connected was sent it. A peer that is too slow for the log, or was
  *          away, gets what has a higher number than it has acknowledged: the table is walked.

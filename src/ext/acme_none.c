@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* acme_none.c - without OpenSSL nobody asks for certificates */
+/* acme_none.c - without OpenSSL no certificate is asked for */
 #include "base/module.h"
 #include "ext/acme.h"
 

@@ -3,7 +3,7 @@
  *
  * A stream has a clock of its own, which says up to when its bytes are paid for: n bytes move it
  * n * period / limit ahead. Bytes pass while it is behind the time of day, a slice (SLICE_MS) worth
- * of them at once; so the rate is kept from the first byte on. A stream that sent less than it
+ * of them in one piece; so the rate is kept from the first byte on. A stream that sent less than it
  * could, or that a busy thread has woken late, catches up with a quarter of a period, not more;
  * what passed before its first byte, such as the server's time to answer, is no time to catch up.
  *

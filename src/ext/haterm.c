@@ -258,7 +258,7 @@ static const struct service_kind services[] = {
 	{ 0 }
 };
 
-/* [direct]. Who does not use the service pays nothing for it. */
+/* [direct]. A configuration that does not use the service pays nothing for it. */
 static bool haterm_parse(struct conf_line *l, const void **arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -36,7 +36,7 @@ struct log_conn {
 
 static __thread struct list conns;
 
-/* Of the listeners of inputs: whoever ends a connection resumes them. */
+/* Guards the listeners of inputs: any thread that ends a connection resumes them. */
 static pthread_mutex_t inputs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- sections -------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void input_close_listener(struct log_input *in)
 	listener_close(&l);
 }
 
-/* Nobody polls it. */
+/* Closes an input that is not polled. */
 static void input_close(struct log_input *in)
 {
 	input_close_listener(in);

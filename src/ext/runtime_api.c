@@ -289,7 +289,7 @@ static bool begin_command(struct api *a, struct strbuf *out)
 	if (a->is_get)
 		return ctl_session_feed(a->session, command) &&
 		       ctl_session_feed(a->session, SLICE("\nquit\n"));
-	/* of several commands in one line, who would tell whose it is? */
+	/* not with several commands in one line: it would be unclear which one it belongs to */
 	ctl_session_set_severity(a->session, slice_find_char(command, 0, ';') == SIZE_MAX);
 	strbuf_add_str(out, a->at ? ",{\"command\":" : "{\"command\":");
 	json_put_string(out, command);

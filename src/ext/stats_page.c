@@ -27,7 +27,7 @@ struct slot stats_proxy_slot = {
 	.of = SLOT_PROXY, .size = sizeof(struct stats_proxy), .inherit = stats_inherit,
 };
 
-/* --- who may see it --------------------------------------------------------------------------- */
+/* --- access ----------------------------------------------------------------------------------- */
 
 static bool slices_are_same(struct slice a, struct slice b)
 {
@@ -210,7 +210,7 @@ static bool add_location(struct service_call *c, const char *result)
 	return http_msg_add_field(c->head, SLICE("location"), slice_of(text));
 }
 
-/* A form: carried out at once; the browser then asks for the page that tells the result. */
+/* A form: carried out immediately; the browser then asks for the page that tells the result. */
 static bool start_form(struct service_call *c)
 {
 	struct stats_call *sc = c->state;

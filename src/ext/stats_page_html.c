@@ -300,7 +300,7 @@ static void close_part(struct strbuf *out, struct stats_call *sc)
 
 /* A table comes in parts, which browsers lay out when they come into sight; until then this is
  * their height. Those behind the first of the page are late: mere text to a browser that runs
- * scripts, and stats_page.js makes rows of it when somebody comes near, or needs all.
+ * scripts, and stats_page.js makes rows of it when the user scrolls near, or needs all.
  */
 static void open_part(struct strbuf *out, struct stats_call *sc)
 {

@@ -214,7 +214,7 @@ static bool put_in_force(struct config *cfg, const struct acme_job *j, char *why
 	return tls_cert_set(cfg, j->name, &texts, why, size);
 }
 
-/* Who keeps certificates in files may fetch it now. */
+/* A program that keeps certificates in files may fetch it now. */
 static void tell_newcert(const char *name)
 {
 	struct strbuf event;

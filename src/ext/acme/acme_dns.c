@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* acme_dns.c - challenges that a TXT record meets: who must know it, and when it is there
+/* acme_dns.c - challenges that a TXT record meets: the writers that are told, and when it is there
  *
  * Others write the records: an order tells them which (log, events of the ring dpapi), and its
  * challenges are answered when challenge-ready says so:
@@ -33,7 +33,7 @@ enum step { NONE, PEEK, CLI, DELAY, DNS };
 
 struct record {
 	char *domain, *name, *value;  /* owned; <value> NULL: it is enough that there is one */
-	bool is_ready;                /* somebody has said so */
+	bool is_ready;                /* it was reported as written */
 };
 
 static struct {
@@ -112,7 +112,7 @@ void acme_dns_end(void)
 	pthread_mutex_unlock(&me.lock);
 }
 
-/* --- who must know --------------------------------------------------------------------------- */
+/* --- telling the writers --------------------------------------------------------------------- */
 
 /* As one event of the ring dpapi, which may have several lines. */
 void acme_dns_tell(struct slice event)

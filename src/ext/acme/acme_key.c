@@ -79,7 +79,7 @@ EVP_PKEY *acme_key_new(const struct acme_section *s)
 EVP_PKEY *acme_key_of_pem(struct slice pem)
 {
 	BIO *bio = BIO_new_mem_buf(pem.ptr, (int)pem.len);
-	/* (an encrypted one is none: nobody is asked for its pass phrase) */
+	/* (an encrypted one is none: there is no prompt for its pass phrase) */
 	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, NULL, "") : NULL;
 
 	BIO_free(bio);

@@ -312,7 +312,7 @@ static void next_authorization(void)
 		next_challenge();
 		return;
 	}
-	timer_cancel(&me.limit); /* who writes records takes the time that it takes */
+	timer_cancel(&me.limit); /* the writer of records takes the time that it takes */
 	acme_dns_wait(records_are_there);
 }
 
@@ -413,7 +413,7 @@ static bool is_ordered(struct slice domain)
 	return false;
 }
 
-/* Tells who writes DNS records which one is wanted. False: fail() was told why. */
+/* Tells the writer of DNS records which one is wanted. False: fail() was told why. */
 static bool want_record(const struct authorization *a)
 {
 	bool is_persist = me.want.section->challenge == ACME_PERSIST, good;

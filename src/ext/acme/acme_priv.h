@@ -47,7 +47,7 @@ struct acme_section {
 	unsigned ready;                /* mask of enum acme_ready */
 	bool ready_is_set;
 	int64_t dns_delay_ms, dns_timeout_ms;
-	const char *provider, *vars;   /* for who writes the records, or NULL */
+	const char *provider, *vars;   /* for the writer of the records, or NULL */
 	EVP_PKEY *account;             /* owned; NULL before the start */
 };
 
@@ -95,7 +95,7 @@ void acme_dns_begin(const struct acme_section *s, const char *cert);
  * _validation-persist.<domain> with any.
  */
 bool acme_dns_add(const char *domain, const char *value);
-/* Tells who writes records, by an event and in the log. */
+/* Tells the writer of records, by an event and in the log. */
 void acme_dns_announce(const char *domain, const char *value, const char *thumbprint,
 		       struct slice authorization);
 void acme_dns_wait(acme_dns_done_fn *done);
@@ -103,8 +103,8 @@ void acme_dns_end(void);
 /* An event of the ring dpapi. */
 void acme_dns_tell(struct slice event);
 
-/* Somebody says that the record of a domain is written. From any thread; if ACME_SAID_NOW, thread 0
- * must be asked for acme_dns_wake(). *left: of how many domains it was not said yet.
+/* Reports that the record of a domain is written. From any thread; if ACME_SAID_NOW, thread 0 must
+ * be asked for acme_dns_wake(). *left: of how many domains it was not said yet.
  */
 enum acme_said { ACME_SAID_NOTHING, ACME_SAID_NOW, ACME_SAID_BEFORE };
 enum acme_said acme_dns_ready(const char *cert, const char *domain, unsigned *left);

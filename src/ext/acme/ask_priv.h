@@ -43,7 +43,7 @@ void acme_ask_fini(struct acme_ask *a);
  * within. Returns NULL, or why it cannot.
  */
 const char *acme_ask(struct acme_ask *a, const char *url, enum acme_method method);
-/* The same once more, with the nonce that came meanwhile. */
+/* Asks the same URL once more, with the nonce that came meanwhile. */
 const char *acme_ask_again(struct acme_ask *a);
 /* Calls answered() after a pause; 0: at the end of the turn. */
 void acme_ask_pause(struct acme_ask *a, int64_t ms);

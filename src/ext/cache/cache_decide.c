@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_decide.c - what heads say of caches: may it be kept, how long, for whom; is it unchanged
+/* cache_decide.c - what heads say of caches: may it be kept, how long, by what key; is it unchanged
  *
  * RFC 9111 3 (storing), 4.2.1 (freshness), 4.1 (Vary), 5 (fields); RFC 9110 13.1 (conditions).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_fill.c - one request for many: who misses what another fetches already waits for that
+/* cache_fill.c - one request for many: a stream waits for what another one fetches already
  *
  * A fill is in the tree from the first miss until its answer is kept, or is seen not to be kept:
  * then it stays for a while, so that requests for such answers do not queue up one behind another.
@@ -24,7 +24,7 @@
 struct cache_fills {
 	unsigned lock;
 	struct tree tree;          /* of struct cache_fill, by hash */
-	struct list passes;        /* those that nobody waits for, oldest first */
+	struct list passes;        /* those without waiters, oldest first */
 	unsigned pass_count;
 };
 
@@ -32,7 +32,7 @@ struct cache_fill {
 	struct tree_node node;
 	struct cache_fills *all;
 	struct list at;            /* among passes */
-	uint64_t pass_until_ms;    /* 0: somebody fetches it */
+	uint64_t pass_until_ms;    /* 0: a stream fetches it */
 	struct list waiters;
 	size_t key_len;
 	char key[];
@@ -40,7 +40,7 @@ struct cache_fill {
 
 struct cache_waiter {
 	struct stream_wait wait;
-	struct message message;    /* posted once, by who takes it out of the list */
+	struct message message;    /* posted once, by the thread that takes it out of the list */
 	struct timer timer;
 	struct list at;            /* among the fill's, or in no list */
 	struct cache_fills *all;
@@ -117,7 +117,7 @@ static void waiter_late(struct timer *t)
 	struct cache_waiter *w = container_of(t, struct cache_waiter, timer);
 
 	if (!waiter_take_out(w))
-		return; /* it comes at once */
+		return; /* it comes immediately */
 	w->is_late = true;
 	stream_wake(&w->wait);
 }

@@ -84,7 +84,7 @@ static void fill_end(struct cache_state *st, enum cache_fill_result r)
 		cache_fill_end(f, r);
 }
 
-/* Nobody asks the server about <stale> any more. */
+/* No request asks the server about <stale> any more. */
 static void refresh_end(struct cache_state *st)
 {
 	if (st->is_refreshing)
@@ -92,7 +92,7 @@ static void refresh_end(struct cache_state *st)
 	st->is_refreshing = false;
 }
 
-/* Takes it upon this request to ask, for so long at most. False: somebody does. */
+/* Takes it upon this request to ask, for so long at most. False: another request does. */
 static bool refresh_begin(struct cache_state *st)
 {
 	uint64_t now_ms = clock_now_ms(), until_ms;
@@ -116,8 +116,8 @@ void cache_hit(struct stream *s, struct cache_state *st, struct cache_object *o,
 	st->answers = true;
 }
 
-/* May <o>, which is stale, be given all the same? If somebody must ask the server meanwhile, it is
- * this request that does, and is not given it.
+/* May <o>, which is stale, be given all the same? If the server must be asked meanwhile, this
+ * request asks, and is not given <o>.
  */
 static bool is_good_enough(struct cache_state *st, const struct cache_object *o)
 {
@@ -132,7 +132,7 @@ static bool is_good_enough(struct cache_state *st, const struct cache_object *o)
 	       !(st->request.is_get && !st->request.only_if_cached && refresh_begin(st));
 }
 
-/* Looks for what may be given at once; notes what is stale. False: nothing. */
+/* Looks for what may be given immediately; notes what is stale. False: nothing. */
 static bool look_up(struct stream *s, struct cache_state *st, const struct cache_conf *c)
 {
 	struct cache_object *o = cache_find(c->cache, st->key, &st->request.second);
@@ -308,7 +308,7 @@ static enum filter_result cache_begin(struct filter *f, enum filter_side side)
 	return FILTER_NEXT;
 }
 
-/* The head of the answer is there: do those who wait for it go on waiting? */
+/* The head of the answer is there: do streams that wait for it go on waiting? */
 static void fill_look(struct cache_state *st, const struct filter *f, unsigned status)
 {
 	if (st->answers)
@@ -364,7 +364,7 @@ static enum filter_result cache_end(struct filter *f, enum filter_side side)
 		return FILTER_NEXT;
 	cache_object_shrink(st->storing);
 	cache_add(c->cache, st->storing, (unsigned)c->max_secondary);
-	/* what must be validated each time is for nobody to wait for */
+	/* no stream waits for what must be validated each time */
 	r = st->storing->end_ms > st->storing->stored_ms ? CACHE_FILLED : CACHE_NOT_KEPT;
 	give_up(st);
 	fetched(f, r);

@@ -27,7 +27,7 @@ static bool add_number(struct service_call *c, uint8_t id, struct slice name, ui
 }
 
 /* The object is held as long as the head is of use. Its lines lie as they are sent, one behind the
- * other: a mux of HTTP/1 copies them at once.
+ * other: a mux of HTTP/1 copies them in one piece.
  */
 static bool add_fields(struct service_call *c, const struct cache_object *o)
 {

@@ -92,7 +92,7 @@ bool cache_object_keep(struct cache_object *o, const struct block_queue *in, uin
 	return true;
 }
 
-/* The first part is in one piece with the body, which nobody else knows of yet. */
+/* The first part is in one piece with the body, which no other thread knows of yet. */
 static void shrink_first(struct cache_object *o)
 {
 	struct cache_body *b = o->body;

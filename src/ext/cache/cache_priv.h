@@ -73,7 +73,7 @@ enum cache_encoding {
 
 enum cache_vary { CACHE_VARY_ENCODING = 1, CACHE_VARY_REFERER = 2, CACHE_VARY_ORIGIN = 4,
 		  CACHE_VARY_OTHERS = 8, /* any field: rfc9111 */
-		  CACHE_VARY_OURS = 16 /* encoded by us: not for who names no coding */ };
+		  CACHE_VARY_OURS = 16 /* encoded by us: not for clients that name no coding */ };
 
 /* What answers vary by, of a request or of an answer. */
 struct cache_second {
@@ -184,7 +184,7 @@ struct cache_object {
 	uint32_t kept_s;              /* so long it can be found, stale or not */
 	uint32_t age_s;               /* when it was stored */
 	uint64_t stored_ms, end_ms;   /* end: it is stale from then on */
-	uint64_t refreshed_until_ms;  /* atomic: somebody asks the server until then; 0: nobody */
+	uint64_t refreshed_until_ms;  /* atomic: a request asks the server until then; 0: none */
 	uint64_t failing_until_ms;    /* atomic: servers have failed to say what became of it */
 	int64_t modified_s;           /* Last-Modified, else Date, else when it was stored */
 	struct cache_body *body;      /* counted */
@@ -271,7 +271,7 @@ uint64_t cache_vary_hash(const struct http_msg *request, struct slice others);
 struct http_msg *cache_fields_copy(const struct http_msg *request);
 /* A wish of a request that is a number; false: it is none of them. */
 bool cache_wish_take(struct cache_request *rq, struct slice name, struct slice value);
-/* May <o> be given, fresh as it is, to who wishes so? */
+/* May <o>, fresh as it is, be given to this request, by its limits of age? */
 bool cache_is_fresh_for(const struct cache_object *o, const struct cache_request *rq);
 /* Freshness in seconds of an answer that does not tell, from Last-Modified; 0: none. */
 int64_t cache_heuristic_s(const struct http_msg *m, bool is_public, int64_t now_s);
@@ -334,14 +334,14 @@ struct cache_fill;
 struct cache_fills;
 
 enum cache_join {
-	CACHE_LEADS,   /* nobody fetches it: the caller does, and calls cache_fill_end() */
-	CACHE_JOINED,  /* somebody does: the stream is woken when that is over, or in <wait_ms> */
-	CACHE_PASSES,  /* it was seen not to be kept; or no memory: everybody for himself */
+	CACHE_LEADS,   /* no stream fetches it: the caller does, and calls cache_fill_end() */
+	CACHE_JOINED,  /* another does: the stream is woken when that is over, or in <wait_ms> */
+	CACHE_PASSES,  /* it was seen not to be kept; or no memory: each asks the server */
 };
 enum cache_fill_result {
 	CACHE_FILLED,   /* it is in the cache */
-	CACHE_NOT_KEPT, /* it is an answer that is not kept: nobody waits for the next ones */
-	CACHE_GIVEN_UP, /* there was no answer: one of those who wait may try */
+	CACHE_NOT_KEPT, /* it is an answer that is not kept: no stream waits for the next ones */
+	CACHE_GIVEN_UP, /* there was no answer: one of the waiters may try */
 };
 
 struct cache_waiter;

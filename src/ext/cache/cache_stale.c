@@ -152,7 +152,7 @@ static bool is_failure(unsigned status)
 	return status == 500 || (status >= 502 && status <= 504);
 }
 
-/* Who cannot answer about <o> is not asked by everybody at once. */
+/* A server that cannot answer about <o> is not asked by all requests at the same time. */
 static struct cache_object *despite_failure(struct cache_object *o)
 {
 	__atomic_store_n(&o->failing_until_ms, clock_now_ms() + FAILING_MS, __ATOMIC_RELAXED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_store.c - objects: found by key, the least recently used leave when there is no room
  *
- * The room is that of all shards together; who needs some takes it from the shard that it works on,
- * then from the others, one lock at a time.
+ * The room is that of all shards together; a thread that needs some takes it from the shard that it
+ * works on, then from the others, one lock at a time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void object_out(struct cache *c, struct shard *sh, struct cache_object *o
 	cache_object_drop(o);
 }
 
-/* Nobody is given it any more. */
+/* It is given to no client any more. */
 static bool is_over(const struct cache_object *o)
 {
 	return o->end_ms + o->kept_s * 1000ULL <= clock_now_ms();

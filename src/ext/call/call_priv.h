@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* call_priv.h - calls that wait for their delivery, for those who make and count them */
+/* call_priv.h - calls that wait for their delivery, for the code that makes and counts them */
 #ifndef SRC_EXT_CALL_H
 #define SRC_EXT_CALL_H
 

@@ -73,7 +73,7 @@ extern const struct conf_keyword comp_keywords[];
 bool comp_parse(struct conf_line *l, struct filter_conf *conf);
 /* Puts the filter where settings ask for it. */
 void comp_check(struct config *cfg, struct diag_list *diags);
-/* The same for one proxy. */
+/* As comp_check(), for one proxy. */
 void comp_check_proxy(struct proxy *px, struct diag_list *diags);
 
 /* --- decisions: compression_choose.c --------------------------------------------------------- */

@@ -100,7 +100,7 @@ static enum filter_result decomp_begin(struct filter *f, enum filter_side side)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-/* Has who comes next enough for now? */
+/* Has the next receiver enough for now? */
 static bool is_full(const struct filter *f, enum filter_side side, const struct block_queue *out)
 {
 	const struct stream *s = f->stream;
@@ -133,7 +133,7 @@ static enum filter_result too_large(struct filter *f, enum filter_side side)
 }
 
 /* A step: bytes of the first piece become a block at most. The last byte that is used stays in <in>
- * as long as there is more to come of it, for without bytes nobody would ask.
+ * as long as there is more to come of it, for the filter is not called without bytes.
  */
 static enum decompress_result step(struct decomp_state *st, enum filter_side side,
 				   struct block_queue *in, struct block_queue *out)

@@ -53,7 +53,7 @@ static bool add_param(struct filter *f, struct slice name, struct slice value)
 	return true;
 }
 
-/* Who has proven to be whom, before that is hidden. */
+/* Adds the type and the name of the user (RFC 3875 4.1.1, 4.1.11), before the field is hidden. */
 static bool add_auth(struct filter *f, const struct http_msg *m)
 {
 	struct auth_fields auth;

@@ -202,7 +202,7 @@ static const struct stream_wait_kind wait_kind = {
 
 /* --- what becomes of the request -------------------------------------------------------------- */
 
-/* The fields of <copy> are those of the answer, and of nobody else. */
+/* The fields of <copy> are those of the answer only. */
 static bool copy_fields(const struct fa_action *a, struct http_msg *m,
 			const struct fa_pairs *pairs)
 {

@@ -105,7 +105,7 @@ static uint64_t take_head(struct flow *f)
 	return ns;
 }
 
-/* A kept connection that the server has closed meanwhile: nobody's fault, another one is taken. */
+/* A kept connection that the server has closed meanwhile is no failure: another one is taken. */
 static bool may_try_again(const struct flow *f)
 {
 	return f->ep.flags & EP_REUSED && !(f->ep.flags & (EP_RX_ANY | EP_RX_BAD));

@@ -43,7 +43,7 @@ void script_shared_fini(void);
 /* A thread begins, and ends. */
 void script_sockets_begin(void);
 void script_sockets_end(void);
-/* Closes those of the calling thread that nobody waits for. */
+/* Closes those of the calling thread that no run waits for. */
 void script_sockets_retire(const struct config *cfg);
 
 #endif

@@ -39,7 +39,7 @@ static const struct script_way *way_of(lua_State *L, unsigned *side, bool *no_by
 	return &run->ways[*side];
 }
 
-/* The same for methods that read or change bytes. */
+/* As way_of(), for methods that read or change bytes. */
 static const struct script_way *way_at(lua_State *L)
 {
 	unsigned side;

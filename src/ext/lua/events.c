@@ -296,7 +296,7 @@ static void set_admin(lua_State *L, const struct server_copy *s)
 	lua_setfield(L, -2, "admin");
 }
 
-/* The same server, as the configuration of the script has it; none that was removed. */
+/* The server of the event, as the configuration of the script has it; none that was removed. */
 static void set_reference(lua_State *L, const struct server_copy *s)
 {
 	const struct proxy *be = proxy_find(script_box_of(L)->room->cfg, s->proxy_name, PROXY_BE);

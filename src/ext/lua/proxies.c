@@ -230,7 +230,7 @@ static int proxy_index(lua_State *L)
 
 /* --- the lists -------------------------------------------------------------------------------- */
 
-/* Those of the program itself are nobody's. */
+/* Proxies of the program itself are not listed. */
 static bool is_member(const struct proxy *px, unsigned caps)
 {
 	return (px->caps & caps) == caps && !conf_is_own_text(px->file);

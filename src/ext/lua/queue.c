@@ -2,7 +2,7 @@
 /* queue.c - class Queue: values between the calls of one state of Lua; core.wait
  *
  * An object holds its values in a table of its own. A call that waits for one has a task on its
- * thread: who pushes wakes the tasks of all that wait, whatever their threads.
+ * thread: a push wakes the tasks of all that wait, whatever their threads.
  * Locks: all is done under the lock of the state.
  */
 #include <stdlib.h>
@@ -196,7 +196,7 @@ static int queue_alarm(lua_State *L)
 	return 0;
 }
 
-/* Of the object's bytes: who waits for its values waits for nothing from now on. */
+/* Called when the object is collected: its waiters wait for nothing from now on. */
 static int queue_collect(lua_State *L)
 {
 	struct queue *q = luaL_testudata(L, 1, "Queue");

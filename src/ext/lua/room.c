@@ -143,7 +143,7 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-/* The sockets of <prev> that nobody waits for are closed on each thread. */
+/* The sockets of <prev> that no run waits for are closed on each thread. */
 static void close_sockets(void *ctx)
 {
 	script_sockets_retire(ctx);
@@ -173,7 +173,7 @@ static bool room_start(struct config *cfg, struct diag_list *diags)
 {
 	struct server *tls = script_room_of(cfg)->tls;
 
-	if (tls) /* all modules below know it: nobody shall see it from now on */
+	if (tls) /* all modules below know it: it is hidden from users from now on */
 		proxy_hide(tls->proxy, "<LUA>");
 	return script_start(cfg, diags);
 }

@@ -76,7 +76,7 @@ enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
 typedef int script_push_fn(lua_State *L, struct script_run *run, void *data);
 bool script_begin(struct script_run *run, const struct script_function *fn, struct expr_ctx *ctx,
 		  script_push_fn *push, void *data);
-/* The same for a function <ref> of a box. */
+/* As script_begin(), for a function <ref> of a box. */
 bool script_begin_in(struct script_run *run, const struct script_function *fn,
 		     struct script_box *box, int ref, struct expr_ctx *ctx, script_push_fn *push,
 		     void *data);
@@ -93,7 +93,9 @@ void script_watch(lua_State *L);
 bool script_may_wait(lua_State *L);
 /* Waits in a script until <at_ms>: what a C function returns. */
 int script_yield(lua_State *L, uint64_t at_ms);
-/* The same; <k> goes on there with <ctx>. TIMER_NEVER: script_wake() resumes it, or its owner. */
+/* As script_yield(); <k> goes on there with <ctx>. TIMER_NEVER: script_wake() resumes it, or its
+ * owner.
+ */
 int script_yield_to(lua_State *L, uint64_t at_ms, lua_KContext ctx, lua_KFunction k);
 /* What <run> waits for has come: it goes on in a later turn. On its thread. */
 void script_wake(struct script_run *run);

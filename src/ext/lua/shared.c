@@ -5,8 +5,8 @@
  *          in and out: texts, integers, numbers, booleans.
  * Owns   : it is the process's: reloads keep it. tune.lua.shared-size bounds keys, values and what
  *          they cost; what would go beyond it is refused, nothing is evicted.
- * Threads: any. A key's shard has a lock, held for a look-up and a copy, and by nobody who waits or
- *          calls Lua: an error of Lua would jump over its release.
+ * Threads: any. A key's shard has a lock, held for a look-up and a copy, and never while waiting or
+ *          calling Lua: an error of Lua would jump over its release.
  */
 #include <stdlib.h>
 #include "base/hash.h"

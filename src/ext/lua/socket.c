@@ -5,7 +5,7 @@
  * its *home*, and is used there only. A function that has to wait gives its thread back, and goes
  * on when the connection has moved, or when its time is over. What the collector of Lua finds, on
  * whatever thread, is sent home to be closed. An open socket holds its configuration; when that is
- * retired, what nobody waits for is closed.
+ * retired, sockets that no run waits for are closed.
  */
 #include <stdlib.h>
 #include "base/bug.h"
@@ -126,7 +126,7 @@ void script_sockets_retire(const struct config *cfg)
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-/* The run that waits has ended: nobody knows what the other side still says to it. */
+/* The run that waits has ended: what the other side still sends is unknown. */
 static void wait_over(struct script_held *h)
 {
 	struct lua_socket *s = container_of(h, struct lua_socket, held);
@@ -223,7 +223,9 @@ static struct lua_socket *socket_at(lua_State *L)
 	return *at;
 }
 
-/* The same, at home: a connection belongs to the thread that opened it. */
+/* As socket_at(), but an error elsewhere than at home: a connection belongs to the thread that
+ * opened it.
+ */
 static struct lua_socket *socket_at_home(lua_State *L, const char *what)
 {
 	struct lua_socket *s = socket_at(L);

@@ -18,7 +18,7 @@ static const luaL_Reg libs[] = {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-#define CREDIT 16384        /* taken of tune.lua.maxmem at once: threads seldom meet there */
+#define CREDIT 16384        /* taken of tune.lua.maxmem in one step: threads seldom meet there */
 /* Bytes of small blocks that a state keeps for its next objects: none where they are watched. */
 #ifdef __SANITIZE_ADDRESS__
 #define SPARE_MAX 0

@@ -86,7 +86,9 @@ static bool is_found(const struct peer *peer)
 	return peer->found.family != ADDR_NONE;
 }
 
-/* Those of whom the name servers do not tell any more; while their links are up only if <now>. */
+/* Removes peers that the name servers do not report any more; while their links are up only if
+ * <now>.
+ */
 static void leave_gone(struct peers *p, bool now)
 {
 	struct peer *peer, *next;
@@ -193,7 +195,7 @@ static void stop_ends(struct peers *p)
 	listen_work_ended();
 }
 
-/* Whoever has taken over from this process, at its own address. */
+/* Dials the process that has taken over from this one, at its own address. */
 static void stop_dial(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
 {
 	struct server_addr to;
@@ -371,7 +373,7 @@ struct order {
 	bool stop;
 };
 
-/* Teaches who has taken over our address; nobody may have. */
+/* Teaches the process that has taken over our address, if there is one. */
 static void section_stop(struct peers *p)
 {
 	struct peers_link *l, *next;

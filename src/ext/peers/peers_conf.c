@@ -132,7 +132,7 @@ static bool parse_default_bind(struct conf_line *l)
 
 /* --- peers ------------------------------------------------------------------------------------ */
 
-/* The same as in a backend. */
+/* Parses the line as the keyword <word> of a backend. */
 static bool parse_as_server(struct conf_line *l, const char *word)
 {
 	const struct conf_keyword *k = mod_server.keywords;
@@ -230,7 +230,7 @@ static bool parse_peer(struct conf_line *l)
 	return true;
 }
 
-/* The process itself, whom its successor finds at the address of the bind line. */
+/* Adds the process itself: its successor finds it at the address of the bind line. */
 static bool add_self(struct conf_line *l, struct peers_conf *c)
 {
 	char *words[] = { (char *)(uintptr_t)"server", (char *)(uintptr_t)c->local, NULL };
@@ -363,7 +363,7 @@ static void check_shard(const struct peers_conf *c, const struct server *srv,
 			 c->proxy->name, shard, srv->name, c->shards);
 }
 
-/* Whoever takes over from this process is met where we are. */
+/* A process that takes over from this one is reached at our own address. */
 static void complete_local(struct peers_conf *c, struct server *srv)
 {
 	const struct listener_conf *a;

@@ -214,7 +214,7 @@ static void learn_value(struct peers_link *l, struct share *h, const struct less
 		learn_rate(cell, v, s->period_ms[v->data]);
 }
 
-/* `write-to`: what nobody counts with goes into another table too. */
+/* `write-to`: data that are no counters go into another table too. */
 static void write_on(const struct share *h, const struct table_key *key, struct table_entry *e)
 {
 	static const uint8_t data[] = { TABLE_SERVER_ID, TABLE_SERVER_KEY, TABLE_GPT0, TABLE_GPT };

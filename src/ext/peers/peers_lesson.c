@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_lesson.c - who teaches this process: the one before it, or a peer; what a link's end means
+/* peers_lesson.c - the teacher of this process, an old process or a peer; what a link's end means
  *
- *	start:   LOCAL --5s, or it is said that there is nobody--> REMOTE --5s--> DONE
+ *	start:   LOCAL --5s, or it is said that there is none----> REMOTE --5s--> DONE
  *	              the old process teaches us ----------------------------------^
  *	                        a peer that is up is asked, teaches us ------------^
  */
@@ -20,7 +20,7 @@
 #define AGAIN_MIN_MS 50
 #define AGAIN_SPREAD_MS 2000
 #define AWAY_MS 1000
-/* At a stop, where somebody else is to listen. */
+/* At a stop, where the new process is to listen. */
 #define TAUGHT_AGAIN_MS 100
 
 static bool old_process;
@@ -75,7 +75,7 @@ void peers_link_is_up(struct peers_link *l)
 {
 	struct peers *p = l->section;
 
-	/* name servers may tell late who is there: nobody was asked yet */
+	/* name servers may report peers late: none was asked yet */
 	if (!p->has_met && p->resync == RESYNC_DONE && l->peer->found.family != ADDR_NONE)
 		resync_begin(p);
 	p->has_met = true;
@@ -113,7 +113,7 @@ void peers_lesson_begin(struct peers *p, bool first)
 		p->resync = RESYNC_LOCAL;
 }
 
-/* Somebody that is up, and was not asked in vain. */
+/* Asks one peer that is up, and was not asked in vain. */
 static struct peers_link *ask_anybody(struct peers *p)
 {
 	struct peers_link *l;
@@ -129,7 +129,7 @@ static struct peers_link *ask_anybody(struct peers *p)
 	return NULL;
 }
 
-/* Who was asked, and teaches nothing, is not waited for. */
+/* A peer that was asked, and teaches nothing, is not waited for. */
 static void look_at_teacher(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
 {
 	uint64_t end_ms = p->teacher ? p->teacher->lesson_ms + PEERS_RESYNC_MS : TIMER_NEVER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_link.c - a connection with a peer: who begins, who goes on, who is silent
+/* peers_link.c - a connection with a peer: how it begins, goes on, and ends by silence
  *
  *	DIALS --connected, hello--> ASKED --200--> UP --broke the protocol--> LEAVES
- *	      somebody came --> GREETED --hello, 200--^
+ *	      accepted -------> GREETED --hello, 200--^
  *
  * Of two connections with one peer the one that came last stays.
  */
@@ -194,7 +194,7 @@ bool peers_link_push(struct peers_link *l)
 
 static struct peers_link *link_new(struct peers *p);
 
-/* Both have said who they are. */
+/* Both peers have said their names. */
 static void link_up(struct peers_link *l)
 {
 	set_state(l, LINK_UP);
@@ -246,7 +246,9 @@ static bool is_our_name(const struct peers_link *l, struct slice name)
 	return slice_eq(name, slice_of(own));
 }
 
-/* Who has come says who it is. False: more is needed. *good false: the link has to end. */
+/* Reads the hello of a peer that has connected. False: more is needed. *good false: the link has to
+ * end.
+ */
 static bool read_hello(struct peers_link *l, struct slice *rest, bool *good)
 {
 	enum peers_answer answer = PEERS_ANSWER_WELCOME;
@@ -392,7 +394,7 @@ static bool receive(struct peers_link *l)
 	enum io r = IO_OK;
 	bool good = true;
 
-	if (l->holds) { /* it has been heard: it is us who do not listen */
+	if (l->holds) { /* it has been heard: this process does not listen */
 		l->heard_ms = clock_now_ms();
 		good = use_in(l);
 	}
@@ -480,7 +482,7 @@ static void link_task(struct task *t, void *ctx, unsigned why)
 	l->calls++;
 	if (!l->conn)
 		return;
-	/* it is no silence when it was us who did not listen */
+	/* it is no silence when this process did not listen */
 	if (why & TASK_WOKEN_OTHER ||
 	    (l->state == LINK_UP && now_ms >= l->heard_ms + PEERS_DEAD_MS &&
 	     (l->holds || l->conn->flags & CONN_CAN_RECV)))

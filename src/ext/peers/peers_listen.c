@@ -8,7 +8,7 @@
 #include "net/listener.h"
 #include "peers_priv.h"
 
-/* Of the listeners: whoever accepts or closes. */
+/* Guards the listeners, between threads that accept and that close. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void section_accept(void *owner, int fd, const struct addr *src)

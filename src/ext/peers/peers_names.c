@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peers_names.c - peers whose addresses a name server tells: an extension
  *
- * Thread 0 asks, and sends the section's home whom the name stands for, whenever that has changed.
+ * Thread 0 asks, and sends the section's home the peers that the name stands for, whenever that has
+ * changed.
  */
 #include <ifaddrs.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static int compare(const void *a, const void *b)
 	return addr_cmp(a, b);
 }
 
-/* Whom the answer tells of, in order. */
+/* Lists the addresses of the answer, in order. */
 static unsigned list_found(const struct peers_names *n, struct addr *all)
 {
 	const struct resolve_item *it;
@@ -66,7 +67,7 @@ static unsigned list_found(const struct peers_names *n, struct addr *all)
 	return count;
 }
 
-/* An answer that is none, or an error, says nothing of who is there. */
+/* An answer that is none, or an error, says nothing of the peers that are there. */
 static void names_told(struct resolve_asker *a, enum resolve_round round)
 {
 	struct peers_names *n = container_of(a, struct peers_names, asker);

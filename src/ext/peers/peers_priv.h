@@ -25,11 +25,13 @@
 #include "table/part.h"
 #include "table/table.h"
 
-/* Who is silent for so long is gone; who has nothing to say, says that. */
+/* A peer that is silent for PEERS_DEAD_MS is gone; one that has nothing to say sends a
+ * heartbeat.
+ */
 #define PEERS_DEAD_MS 5000
 #define PEERS_HEARTBEAT_MS 3000
 #define PEERS_HANDSHAKE_MS 5000
-/* How long somebody who can teach is waited for. */
+/* How long a peer that can teach is waited for. */
 #define PEERS_RESYNC_MS 5000
 /* Of a template. */
 #define PEERS_FOUND_MAX TABLE_PARTS_MAX
@@ -55,7 +57,7 @@ struct peers_conf {
 	struct server *template;   /* `peer-template`: how to reach those of its name; or NULL */
 	unsigned shards;           /* 0: each peer gets all keys */
 	bool disabled;
-	bool is_used;              /* it has tables, and somebody to share them with */
+	bool is_used;              /* it has tables, and peers to share them with */
 	struct listener *listener; /* owned, under a lock; NULL: none, or closed */
 	struct peers *run;         /* borrowed; NULL before the generation starts */
 };
@@ -68,7 +70,7 @@ extern struct slot peers_config_slot, peers_server_slot; /* the latter: int, `sh
 struct peers_config *peers_config_of(const struct config *cfg);
 /* Which part of the keys a peer gets; 0: all of them. */
 unsigned peers_shard(const struct peers_conf *c, const struct server *srv);
-/* Does this line say who this process is? */
+/* Is this the line of this process itself? */
 static inline bool peers_is_local(const struct peers_conf *c, const struct server *srv)
 {
 	return strcmp(srv->name, c->local) == 0;
@@ -92,7 +94,7 @@ struct shared_table {
 	struct peers_table definition;/* as we tell of it */
 	uint32_t number;              /* of the change that was taken last */
 	uint32_t told;                /* at a stop: what all peers are sure to have */
-	/* Changes that somebody has not been sent yet: entries, held, of the numbers <first> on. */
+	/* Changes not sent to every peer yet: entries, held, of the numbers <first> on. */
 	struct table_entry **log;
 	uint32_t first, count, room;  /* room: a power of two; the place of n is n % room */
 };
@@ -165,7 +167,7 @@ struct peers {
 	enum peers_resync resync;
 	bool has_met;                 /* a link was up, once */
 	uint64_t resync_end_ms;
-	struct peers_link *teacher;   /* who was asked for everything */
+	struct peers_link *teacher;   /* the peer that was asked for everything */
 	bool is_stopping;             /* its old links are gone, and the new process is taught */
 	bool is_taught, has_stopped;  /* then, one after the other */
 	unsigned stop_tries;
@@ -176,7 +178,7 @@ struct peers {
 enum link_state {
 	LINK_DIALS,     /* no connection yet */
 	LINK_ASKED,     /* our hello is sent */
-	LINK_GREETED,   /* somebody came: its hello is awaited */
+	LINK_GREETED,   /* accepted: the peer's hello is awaited */
 	LINK_UP,
 	LINK_LEAVES,    /* says its last word */
 };
@@ -193,7 +195,7 @@ struct peers_words {
 struct peers_link {
 	struct list link;             /* in peers->links */
 	struct peers *section;
-	struct peer *peer;            /* NULL: who came has not said who it is */
+	struct peer *peer;            /* NULL: the peer has not said its name yet */
 	struct config *config;        /* counted: its connection's settings are there */
 	struct conn *conn;            /* NULL: <dial> is at it */
 	struct dial dial;
@@ -207,9 +209,9 @@ struct peers_link {
 	bool has_to_teach;            /* it has asked for everything, or is the new process */
 	bool awaits_confirm;          /* it was told that this is all */
 	bool confirm_due;             /* it has told us that */
-	bool has_taught, was_refused; /* at a stop: it is done; nobody is there */
+	bool has_taught, was_refused; /* at a stop: it is done; it was not reached */
 	bool holds;                   /* <in> begins with a change that a lesson must not undo */
-	struct share *to, *from;      /* whom the updates on the wire are about; NULL: nobody */
+	struct share *to, *from;      /* what updates on the wire are about; NULL: none */
 	struct peers_words *words_out, *words_in; /* owned; NULL: none yet */
 	uint64_t calls;
 };
@@ -224,8 +226,9 @@ struct peers *peers_next(const struct peers *p);
 bool peers_thread_init(void);
 void peers_thread_fini(void);
 bool peers_init(void);
-/* What the generation says from now on, for <p>'s home; takes over a reference to it. NULL: nobody
- * wants it any more. <stop>: teach the successor instead. From thread 0. False: no memory.
+/* What the generation says from now on, for <p>'s home; takes over a reference to it. NULL: no
+ * generation has the section any more. <stop>: teach the successor instead. From thread 0. False:
+ * no memory.
  */
 bool peers_order(struct peers *p, struct peers_conf *c, struct config *config, bool stop);
 
@@ -236,12 +239,12 @@ bool peers_follow_names(struct peers *p, const struct peers_conf *c);
 
 /* --- peers_names.c: peers whose addresses a name server tells --------------------------------- */
 
-/* Whom the name of a template stands for. */
+/* The peers that the name of a template stands for. */
 struct peers_found {
 	struct message message;
 	void (*told)(struct peers *p, struct peers_found *f); /* takes it over */
 	struct peers *p;
-	bool is_anew;                 /* another name: whom the last one stood for is left */
+	bool is_anew;                 /* another name: the peers of the last one are left */
 	unsigned count;
 	struct addr all[PEERS_FOUND_MAX];
 };
@@ -258,7 +261,7 @@ void peers_own_name(const struct peers_link *l, char *out);
 /* Where a peer is met; false: that is not known. */
 bool peers_address(const struct peer *peer, struct server_addr *out);
 
-/* --- peers_lesson.c: who teaches us ----------------------------------------------------------- */
+/* --- peers_lesson.c: the teacher -------------------------------------------------------------- */
 
 void peers_log(const struct peers *p, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -269,7 +272,7 @@ struct peers_link *peers_lesson_look(struct peers *p, uint64_t now_ms, uint64_t 
 /* Has it everything that others know? */
 bool peers_is_complete(const struct peers *p);
 /* Is it about to learn what others know? What it has counted meanwhile is little, and must not be
- * put over that: nobody is told before.
+ * put over that: no peer is told before.
  */
 bool peers_is_learning(const struct peers *p);
 /* Links ask to be taught as they come up, and tell how it ended. */
@@ -291,7 +294,7 @@ void peers_listen_close(struct peers_conf *c);
 
 /* Begins to connect to a peer. */
 void peers_link_dial(struct peer *peer);
-/* Somebody has come. */
+/* A peer has connected: its hello is awaited on <fd>. */
 void peers_link_accept(struct peers_conf *c, int fd);
 /* Ends it, without a word. */
 void peers_link_end(struct peers_link *l);
@@ -312,7 +315,7 @@ void peers_tables_free(struct peers *p);
 void peers_tables_take(struct peers *p);
 /* At a stop, while it is known what peers have: what they have not is for the successor to tell. */
 void peers_tables_stop(struct peers *p);
-/* Forgets what everybody was sent. */
+/* Forgets what all peers were sent. */
 void peers_tables_trim(struct peers *p);
 /* A peer knows of all tables; after changes of either. False: no memory. */
 bool peers_shares_follow(struct peer *peer);

@@ -76,7 +76,7 @@ static uint32_t log_max(const struct shared_table *s)
 	return half > LOG_MAX ? LOG_MAX : half;
 }
 
-/* Who has not been sent what is forgotten here walks the table. */
+/* A peer that was not sent what is forgotten here walks the table. */
 static void log_add(struct shared_table *s, struct table_entry *e)
 {
 	if (s->count >= log_max(s))
@@ -95,7 +95,7 @@ static void log_add(struct shared_table *s, struct table_entry *e)
 
 struct taking {
 	struct shared_table *shared;
-	bool wanted; /* somebody is connected */
+	bool wanted; /* a peer is connected */
 };
 
 static void take(void *ctx, struct table_entry *e)
@@ -206,7 +206,7 @@ static void share_free(struct share *h)
 
 /* --- tables come and go ----------------------------------------------------------------------- */
 
-/* Called by whoever changes an entry. */
+/* Called by the thread that changes an entry. */
 static void wake(void *reader)
 {
 	task_wake(((struct peers *)reader)->task, TASK_WOKEN_OTHER);

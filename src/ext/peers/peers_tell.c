@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peers_tell.c - what a peer is sent: definitions, entries, the end of a lesson
  *
- * Who is up to date reads the table's log. Who is not is walked through the table: its entries have
- * no order then, so each is sent under the number that the peer has acknowledged already, and only
- * the last one under the number that had been reached when the walk began. What is acknowledged
- * means thus always that all before it was received.
- * The successor of this process gets twice what some peer may not have: as a part of the lesson,
- * with its time, then as a change, which it tells in our place.
+ * A peer that is up to date is sent the table's log. Any other one is sent a walk through the
+ * table: its entries have no order then, so each is sent under the number that the peer has
+ * acknowledged already, and only the last one under the number that had been reached when the walk
+ * began. What is acknowledged means thus always that all before it was received. The successor of
+ * this process gets twice what some peer may not have: as a part of the lesson, with its time, then
+ * as a change, which it tells in our place.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ struct spoe_link {
 	size_t max_size;           /* of frames */
 	uint64_t next_id;
 	struct list requests;
-	unsigned in_flight;        /* answers to come, also to requests that nobody waits for */
+	unsigned in_flight;        /* answers to come, also to requests that were cancelled */
 	struct strbuf in, out;
 	struct timer timer;
 };
@@ -80,8 +80,8 @@ static void link_leave(struct spoe_link *l)
 
 static bool link_open(struct spoe_agent *agent, struct spoe_pool *pool);
 
-/* The link serves no more: whoever waits on it hears why; so does the queue, when nothing else will
- * come for it.
+/* The link serves no more: requests that wait on it are told why; so does the queue, when nothing
+ * else will come for it.
  */
 static void link_fail(struct spoe_link *l, unsigned status)
 {

@@ -148,7 +148,7 @@ size_t spoe_payload_max(const struct spoe_agent *agent);
 void spoe_request_begin(struct spoe_agent *agent, struct spoe_request *rq);
 /* The agent that the stream of a link speaks to; NULL: the stream is another one. */
 const struct spoe_agent *spoe_agent_of_stream(const struct stream *s);
-/* Nobody waits for it any more; harmless when it is over. */
+/* The stream does not wait for it any more; harmless when it is over. */
 void spoe_request_cancel(struct spoe_request *rq);
 
 #endif

@@ -62,7 +62,7 @@ struct slice telemetry_put_resource(const struct telemetry *t, bool json, struct
 
 /* --- telemetry_trace.c: a stream that is traced */
 
-/* Who decided whether it is sampled. */
+/* What decided whether it is sampled. */
 enum telemetry_decider { BY_RATIO, BY_PARENT, BY_RULE };
 
 /* A try that is over. */
