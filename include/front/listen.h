@@ -27,8 +27,8 @@ struct socket_origin;
  * <cfg>'s or listen_abandon_all() gives them up.
  */
 bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_list *diags);
-/* A socket for somebody else, of the line of <cfg> that names this address (<origin>'s texts are no
- * NULL), with its settings. -1: <error>; an empty one: no line names it.
+/* A socket for another process, of the line of <cfg> that names this address (<origin>'s texts are
+ * no NULL), with its settings. -1: <error>; an empty one: no line names it.
  */
 struct sockaddr_storage;
 int listen_open_named(const struct config *cfg, const struct sockaddr_storage *addr, unsigned len,
@@ -55,7 +55,7 @@ int listen_plain_open(const struct listener_conf *a, int before, bool datagrams,
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
 void listen_stop_all(struct config *cfg);
-/* The same, at a hard stop: nobody is accepted any more. */
+/* Closes all sockets at a hard stop: no connection is accepted any more. */
 void listen_end_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
@@ -79,7 +79,7 @@ void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
 /* A process that has the same sockets has ended: accepts what the kernel has told that one of. */
 void listen_look_again_all(struct config *cfg);
-/* A limit was raised, or there is room below one: whoever waits for it tries again. */
+/* A limit was raised, or there is room below one: listeners that wait for it try again. */
 void listen_retry_all(struct config *cfg);
 
 struct listen_figures {
@@ -123,7 +123,7 @@ void listen_init(void);
  * <reuseport> false be noreuseport. Before sockets are opened.
  */
 void listen_apply_tunes(const struct config *cfg, bool reuseport);
-/* The same of a generation that replaces another one: what can change. From any thread. */
+/* Applies what can still change, for a generation that replaces another one. From any thread. */
 void listen_apply_tunes_again(const struct config *cfg);
 extern const struct module mod_listen;
 
@@ -131,7 +131,9 @@ extern const struct module mod_listen;
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
-/* The same with the connections that are being accepted and other work: 0 if nothing is left. */
+/* Client sessions of the process, with the connections that are being accepted and other work: 0 if
+ * nothing is left.
+ */
 unsigned sessions_places(void);
 /* May this client come in at all? */
 bool listen_is_welcome(const struct addr *src);

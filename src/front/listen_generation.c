@@ -206,7 +206,7 @@ static bool leave_one(struct listener_conf *l)
 
 	__atomic_store_n(&l->is_left, 1, __ATOMIC_RELAXED);
 
-	/* shared ones too: the kernel may have told us, and nobody else, of a client */
+	/* shared ones too: the kernel may have told only this process of a client */
 	for (unsigned i = 0; o && i < o->count; i++)
 		listener_drain(&o->sockets[i]);
 	opened_drop((struct opened **)&l->opened);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* listen_limits.c - who may come in: places of the process, its frontends and lines; rates */
+/* listen_limits.c - limits on new clients: places of the process, its frontends and lines; rates */
 #include "core/activity.h"
 #include "mux/mux.h"
 #include "net/listener.h"
@@ -76,7 +76,7 @@ unsigned listen_process_max(void)
 }
 
 /* Not the places: a thread takes one before it knows whether accept() will find a connection, and
- * what logs tell must not depend on who tries just then.
+ * what logs tell must not depend on the threads that try just then.
  */
 unsigned sessions_count(void)
 {
@@ -150,7 +150,7 @@ void listen_free_place(struct listener_conf *l)
 	free_one(&l->state->open_sessions);
 	free_one(&l->bind->proxy->state->open_sessions);
 	free_one(&limits.sessions);
-	/* whoever waited tries again; those who still may not pause once more */
+	/* listeners that waited try again; those that still may not accept pause once more */
 	if (__atomic_load_n(&limits.waiting, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_SEQ_CST))
 		listen_retry_all(l->bind->proxy->config);

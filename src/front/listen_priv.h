@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listen_priv.h - what the files about listening sockets share
  *
- *   listen_limits.c      who may come in: places, rates; what sessions count
+ *   listen_limits.c      limits on new clients: places, rates; what sessions count
  *   listen_open.c        sockets of a line: options, shards, opening, accepting
  *   listen_state.c       starting, pausing, resuming, stopping
  *   listen_generation.c  from one configuration, or process, to the next

@@ -135,7 +135,7 @@ bool listen_pause_one(struct listener_conf *l)
 	return true;
 }
 
-/* Takes back the port and accepts. False: somebody else has it now. */
+/* Takes back the port and accepts. False: another process has it now. */
 static bool reopen_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
@@ -162,8 +162,8 @@ static bool end_one(struct listener_conf *l)
 	return true;
 }
 
-/* Who waits in a backlog has come before the stop: closing the last socket would reset it; another
- * process that has the socket would not hear of a client whom the kernel has told us of.
+/* Clients in a backlog connected before the stop: closing the last socket would reset it; another
+ * process that has the socket would not hear of a client that the kernel has told us of.
  */
 static bool stop_one(struct listener_conf *l)
 {
