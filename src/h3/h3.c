@@ -97,7 +97,7 @@ void h3_close(struct h3_conn *h, uint64_t code)
 	h->control = NULL;
 	h->flags |= H3C_LOST;
 	list_init(&requests);
-	/* QUIC forgets its streams: nobody may touch them any more */
+	/* QUIC forgets its streams: no code may touch them any more */
 	for (struct list *at = h->streams.next; at != &h->streams; at = at->next)
 		list_entry(at, struct h3_stream, link)->quic = NULL;
 	if (h->flags & H3C_SILENT)

@@ -17,7 +17,7 @@ static struct h3_conn *h3_of(const struct mux *m)
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* Nobody uses the connection any more: kept, or over? */
+/* No stream uses the connection any more: keeps it, or ends it. */
 static void last_left(struct h3_conn *h)
 {
 	bool good = h->quic && (h->flags & (H3C_GOAWAY | H3C_CONNECTED)) == H3C_CONNECTED;

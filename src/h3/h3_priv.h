@@ -146,7 +146,7 @@ void h3_front_start(struct mux *m, bool readable);
 void h3_front_stop(struct mux *m);
 /* A new connection, of no side yet, with the settings. NULL: no memory. */
 struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set);
-/* Frees one that nobody has seen; its struct conn stays the caller's. */
+/* Frees one that was not used yet; its struct conn stays the caller's. */
 void h3_conn_drop(struct h3_conn *h);
 /* Opens our streams: SETTINGS. False: the connection has failed. */
 bool h3_conn_start(struct h3_conn *h);
