@@ -48,7 +48,7 @@ struct auth_job *auth_job_begin(const struct auth_user *user, struct slice passw
 /* <done> will not be called. */
 void auth_job_cancel(struct auth_job *job);
 
-/* What a request says of who sends it: of Authorization, or of <field>. */
+/* What a request says of its user: of Authorization, or of <field>. */
 struct auth_fields {
 	struct slice type;            /* "Basic", as written */
 	struct slice user, password;  /* Basic; in the arena */

@@ -2,7 +2,7 @@
 /* cgi.h - requests as CGI/1.1 applications see them, and answers as they give them
  *
  * A request becomes parameters: its fields (HTTP_...), then those that were set on purpose, then
- * those that every application expects and nobody has set. An answer is a head without a status
+ * those that every application expects and that were not set. An answer is a head without a status
  * line, whose fields Status and Location say what the line would.
  * Pure: no state; what is read is borrowed. Any thread.
  * Errors: see each function.

@@ -102,7 +102,7 @@ bool http_error_page(const struct slot_area *proxy_slots, unsigned status, struc
  * in that arena) tells why. An empty text gives a silent page.
  */
 struct http_page *http_page_parse(struct config *cfg, struct slice raw, const char **error);
-/* Same from a file. */
+/* As http_page_parse(), from the file <path>. */
 struct http_page *http_page_load(struct config *cfg, const char *path, const char **error);
 /* A redirection to <location>, which lives as long as <cfg>. NULL: no memory. */
 struct http_page *http_page_redirect(struct config *cfg, unsigned status, struct slice location);

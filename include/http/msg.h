@@ -78,7 +78,7 @@ struct http_msg {
 void http_msg_init(struct http_msg *m, struct arena *arena);
 /* Drops the block references and empties the head; text in the arena stays with the arena. */
 void http_msg_fini(struct http_msg *m);
-/* The same for a head that is not used any more: it is not emptied. */
+/* Drops the block references of a head that is not used any more: it is not emptied. */
 void http_msg_drop_blocks(struct http_msg *m);
 /* Keeps <b> alive as long as the head; false when too many. */
 bool http_msg_hold(struct http_msg *m, struct block *b);
@@ -113,15 +113,17 @@ bool http_value_next(const struct http_fields *f, int *at, struct slice *rest, u
 		     struct slice name, struct slice *value);
 
 /* Edits. Texts are copied into the arena, names in lower case as everywhere inside the program.
- * They say nothing against any byte: who takes text from outside refuses control characters
- * first. False: no memory, nothing changed.
+ * They say nothing against any byte: a caller that takes text from outside refuses control
+ * characters first. False: no memory, nothing changed.
  */
 bool http_msg_add_field(struct http_msg *m, struct slice name, struct slice value);
-/* Same without copying: <name> is lower case, <id> its number, and both texts outlive the head. */
+/* Adds a field without copying: <name> is lower case, <id> its number, and both texts outlive the
+ * head.
+ */
 bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value);
 /* Deletes all fields of that name; returns how many. */
 unsigned http_msg_del_field(struct http_msg *m, struct slice name);
-/* Same, <id> being the number of that name. */
+/* As http_msg_del_field(), <id> being the number of that name. */
 unsigned http_msg_del_field_of(struct http_msg *m, uint8_t id, struct slice name);
 /* Deletes one field found by http_field_next(). */
 void http_msg_drop_field(struct http_msg *m, struct h1_field *field);
@@ -133,8 +135,8 @@ bool http_msg_set_value(struct http_msg *m, struct h1_field *field, struct slice
  */
 bool http_msg_replace(struct http_msg *m, uint8_t id, struct slice name, const struct regex *re,
 		      struct slice to, bool elements);
-/* The same for one text: what it becomes is written behind what <out> holds. False: no match; *good
- * becomes false when it does not fit.
+/* As http_msg_replace(), for one text: what it becomes is written behind what <out> holds. False:
+ * no match; *good becomes false when it does not fit.
  */
 bool http_replace_text(const struct regex *re, struct slice to, struct slice text,
 		       struct strbuf *out, bool *good);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* auth.c - user lists, and the fields of requests that say who sends them */
+/* auth.c - user lists, and the fields of requests that name their user */
 #include <string.h>
 #include "auth_priv.h"
 #include "codec/base64.h"

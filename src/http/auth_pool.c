@@ -29,7 +29,7 @@ struct auth_job {
 	void *ctx;
 	char *hash, *password;
 	size_t password_len;
-	unsigned thread;          /* who asks */
+	unsigned thread;          /* the thread that asks */
 	bool right;
 };
 

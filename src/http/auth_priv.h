@@ -52,7 +52,7 @@ static inline struct auth_config *auth_config_of(const struct config *cfg)
 
 /* The list that is being filled knows this group? NULL: no. */
 struct auth_group *userlist_group(const struct userlist *list, struct slice name);
-/* The same as userlist_user(), to be changed. */
+/* As userlist_user(), to be changed. */
 struct auth_user *userlist_user_find(const struct userlist *list, struct slice name);
 
 /* crypt.c, or crypt_none.c: is <hash> that of <password>, both NUL-terminated? Slow. */

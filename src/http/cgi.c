@@ -88,7 +88,7 @@ static void add_field(struct adding *a, const struct h1_field *f)
 		memcpy(at, f->value.ptr, f->value.len);
 }
 
-/* Adds a parameter that nobody has set. */
+/* Adds a parameter that was not set. */
 static void add_default(struct adding *a, struct slice name, struct slice value)
 {
 	if (value.len && !param_set(a->rq, name))
@@ -195,7 +195,7 @@ void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
 	for (unsigned i = 0; i < r->set_count; i++)
 		fcgi_add_param(b, r->set[i].name, r->set[i].value);
 	add_defaults(&a);
-	/* the true length comes last: it must not be a question of what somebody has set */
+	/* the true length comes last: it must not depend on what a line has set */
 	if (!http_field_find(fields, FIELD_CONTENT_LENGTH, slice_none())) {
 		size_t len = num_put_u64(digits, r->body_len);
 

@@ -53,7 +53,7 @@ static inline struct http_page_config *http_page_config_of(const struct config *
 /* A new entry in front of what the proxy has for this status; NULL: reported. */
 struct http_page_entry *http_page_entry_add(struct conf_line *l, int index,
 					    const struct http_page *page);
-/* The same, to be resolved in the check phase. False: reported. */
+/* A new entry that is resolved in the check phase. False: reported. */
 bool http_page_import_entry(struct conf_line *l, int index, const char *group, bool may_lack);
 
 struct http_group *http_group_find(const struct config *cfg, const char *name);

@@ -16,7 +16,7 @@ bool http_replace_text(const struct regex *re, struct slice to, struct slice tex
 	return true;
 }
 
-/* The same for each element of <value>, where those that do not match keep their blanks. */
+/* Replaces in each element of <value>, where those that do not match keep their blanks. */
 static bool replace_elements(const struct regex *re, struct slice to, struct slice value,
 			     struct strbuf *out, bool *good)
 {
