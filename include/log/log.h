@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log.h - log targets: who receives a line, and how it is dressed
+/* log.h - log targets: the receivers of a line, and its format for each
  *
  * A target is a UDP address, a UNIX datagram socket, a descriptor, a file (src/log/file_priv.h), a
  * ring (core/sink.h), an address of a stream, which gets a ring of its own, or a log backend, with
  * a format (local, rfc3164, rfc5424, priority, short, timed, iso, raw), a facility and two levels.
- * A line is sent without waiting: at once, or at the end of the turn with those of the turn's other
- * traffic. What cannot be sent is dropped and counted.
+ * A line is sent without waiting: immediately, or at the end of the turn with those of the turn's
+ * other traffic. What cannot be sent is dropped and counted.
  * Owns   : target lists belong to the configuration (its slots). Of each thread, opened on first
  *          use: a socket for each family, and one connected to each of its first four UDP servers,
  *          with a buffer for the lines of a turn (src/log/datagram.c).
@@ -91,7 +91,7 @@ struct log_message {
 	void *ctx;
 	enum log_step step;
 	bool is_traffic; /* a line of many: may leave at the end of the turn, with others */
-	/* A message of somebody else that is passed on: its text is <text>, its level <level>. It
+	/* A message of another program that is passed on: its text is <text>, its level <level>. It
 	 * keeps its facility, and its form where the target has none. Or NULL.
 	 */
 	const struct syslog_message *foreign;
@@ -102,7 +102,7 @@ struct log_message {
  */
 void log_send(const struct config *cfg, const struct log_settings *proxy,
 	      const struct log_message *m);
-/* Would anybody receive it? Lets callers save the work of building the text. */
+/* Would any target receive it? Lets callers save the work of building the text. */
 bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy);
 /* Formats and sends; for events (server up, start, stop): cut at 1024 bytes. */
 void log_printf(const struct config *cfg, const struct log_settings *proxy, enum log_level level,
@@ -137,9 +137,9 @@ struct log_backend_ops {
 	void *(*find)(const struct config *cfg, const char *name, const char **problem);
 	bool (*send)(void *backend, const struct syslog_header *h, struct slice text, size_t max);
 };
-/* Who keeps lines in rings and sends them over connections: makes a ring for the `log` line <l>,
- * whose only server is <to>. Returns its name, which lives as long as the configuration, or NULL:
- * no memory.
+/* Keeps lines in rings and sends them over connections: makes a ring for the `log` line <l>, whose
+ * only server is <to>. Returns its name, which lives as long as the configuration, or NULL: no
+ * memory.
  */
 typedef const char *log_stream_fn(struct conf_line *l, const struct addr_any *to);
 void log_set_streams(log_stream_fn *fn);

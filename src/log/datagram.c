@@ -2,9 +2,9 @@
 /* datagram.c - this thread's sockets to log servers
  *
  * A working thread keeps the lines of a turn's traffic and sends them in one call behind everything
- * else of the turn: the receiver wakes once for all of them. Events (servers, commands) go at once
- * (datagram_flush()): whoever sees an effect finds its line. So does all that is sent outside of
- * the loop: start, stop, other threads.
+ * else of the turn: the receiver wakes once for all of them. Events (servers, commands) go
+ * immediately (datagram_flush()): a reader that sees an effect finds its line. So does all that is
+ * sent outside of the loop: start, stop, other threads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ struct batch {
  */
 struct outlet {
 	int fd;               /* 0: not opened (0 is never one of ours), -1: cannot be */
-	struct addr_any to;   /* its server; len 0: anybody */
+	struct addr_any to;   /* its server; len 0: any */
 	uint64_t used_ms;     /* last */
 	struct batch *batch;  /* NULL before the first line */
 };
@@ -43,7 +43,7 @@ struct outlet {
 #define PEERS_MAX 4
 #define PEER_UNUSED_MS 60000
 
-static __thread struct outlet families[3]; /* to anybody: IPv4, IPv6, UNIX */
+static __thread struct outlet families[3]; /* to any server: IPv4, IPv6, UNIX */
 static __thread struct outlet peers[PEERS_MAX];
 static __thread struct turn_hook hook;
 static __thread bool in_loop;
@@ -95,7 +95,7 @@ static bool send_one(int fd, const struct msghdr *m)
 }
 
 /* Whether what failed with <error> is worth another try: a connected socket tells with one line
- * that nobody listened to an earlier one, and keeps our address of the time it was connected.
+ * that an earlier one had no receiver, and keeps our address of the time it was connected.
  */
 static bool outlet_recover(struct outlet *o, int error)
 {

@@ -3,7 +3,7 @@
  *
  * A line is copied behind those that wait, under a lock for that moment; a thread of its own swaps
  * that buffer for an empty one some times a second and writes it, so that no turn waits for a disk.
- * It cuts at line ends only, when it rotates. A file that was renamed or removed by somebody else
+ * It cuts at line ends only, when it rotates. A file that was renamed or removed by another program
  * (logrotate) is opened anew within a second.
  *
  * What was accepted is written, also at the end of the process; a line for which there is no room,
@@ -48,7 +48,7 @@ struct log_file {
 	int directory;
 	unsigned lock;             /* of: */
 	struct buffer waiting;
-	struct log_rotation wanted; /* of who opened it last */
+	struct log_rotation wanted; /* of the target that opened it last */
 	/* the writer's, but before the first line: */
 	struct log_rotation rotation;
 	struct buffer leaving;
@@ -87,8 +87,8 @@ static int64_t period_of(const struct log_file *f)
 	return ((int64_t)now_s + tm.tm_gmtoff + 3 * 86400) / f->rotation.period_s;
 }
 
-/* Behind a process that was killed amid a line there is half of one: it goes, unless somebody else
- * is writing to the file.
+/* Behind a process that was killed amid a line there is half of one: it goes, unless another
+ * process is writing to the file.
  */
 static void cut_half_line(int fd, struct stat *st)
 {
@@ -252,7 +252,7 @@ static void file_rotate(struct log_file *f)
 	f->period = period_of(f);
 }
 
-/* Somebody has renamed or removed it: the next line goes into a new one of the name. */
+/* Another program has renamed or removed it: the next line goes into a new one of the name. */
 static void file_look(struct log_file *f)
 {
 	struct stat st;
@@ -353,7 +353,7 @@ static bool waits(struct log_file *f)
 	return any;
 }
 
-/* All files once; those that nobody has any more are closed, when all is written. */
+/* All files once; those without a reference are closed, when all is written. */
 static void serve_all(bool last)
 {
 	struct log_file *f, *next, **at, *gone = NULL;
@@ -384,7 +384,7 @@ static void serve_all(bool last)
 	}
 }
 
-/* Until somebody wakes it, or for so long. True: it is over. */
+/* Sleeps until it is woken, or for so long. True: it is over. */
 static bool writer_sleep(uint64_t ms, bool until_due)
 {
 	struct timespec at;
@@ -496,5 +496,5 @@ void log_files_fini(void)
 	if (!was_running)
 		return; /* of a process that has written nothing, its child will */
 	pthread_join(writer.thread, NULL);
-	serve_all(true); /* what nobody has is freed */
+	serve_all(true); /* files without a reference are freed */
 }

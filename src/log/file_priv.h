@@ -5,7 +5,7 @@
  *          a thread of their own writes them (src/log/file.c). Rotation by size or by period, whole
  *          lines only. Of each name one file is open, whatever number of targets, and of
  *          generations, have it.
- * Owns   : a reference each who opened it; the last one's file is closed when all was written.
+ * Owns   : each opener has a reference; with the last one the file is closed when all was written.
  * Threads: opened on thread 0; lines from any.
  * Errors : log_file_open(): NULL and errno. A line that finds no room: false.
  * Manual : doc/configuration/logs.md
