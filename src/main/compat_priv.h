@@ -79,7 +79,7 @@ bool compat_line_is(const struct compat_line *l, const char *alternatives);
 bool compat_line_has(const struct compat_line *l, int from, const char *word);
 /* The last line of the section that begins so, else of what it inherits from; NULL: none. */
 const struct compat_line *compat_says(const struct compat_section *s, const char *alternatives);
-/* The same of sections `global`. */
+/* The last line that begins so of the sections `global`; NULL: none. */
 const struct compat_line *compat_global(const struct compat_site *at, const char *alternatives);
 
 #endif

@@ -62,7 +62,7 @@ static bool ask(struct door_question *q, size_t len, struct door_answer *a, int 
 	return !a->error;
 }
 
-/* The same with a name; <q> has the rest of the question. */
+/* As ask(), with a name; <q> has the rest of the question. */
 static bool ask_by_name(struct door_question *q, const char *name, struct door_answer *a, int *fd)
 {
 	size_t len = strlen(name) + 1;

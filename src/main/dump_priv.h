@@ -28,7 +28,7 @@ void version_publish_facts(void);
 /* --- dump.c */
 /* -dL: the program's file, then those of its libraries; <places>: with their addresses. */
 void libraries_dump(const char *program, bool places, FILE *out);
-/* The same files, each behind the addresses where it is mapped. */
+/* The program's file and those of its libraries, each behind the addresses where it is mapped. */
 void libraries_dump_places(FILE *out);
 /* -dA: writes the same files, with all their bytes, to <path>, in the format of tar. False: why was
  * said.

@@ -49,7 +49,9 @@ typedef void reload_done_fn(void *ctx, enum reload_result result, const char *te
 void reload_init(const struct module *const *modules, const struct main_options *o);
 /* What a reload would read: the lines of the files go to <cfg>, a new one. False: reported. */
 bool generation_read_lines(struct config *cfg, struct diag_list *diags);
-/* Begins a reload. <done> is called on the calling thread, never at once; <ctx> may be NULL. */
+/* Begins a reload. <done> is called on the calling thread, never before this function returns;
+ * <ctx> may be NULL.
+ */
 void reload_request(reload_done_fn *done, void *ctx);
 /* After the loops: waits for a reload that goes on. */
 void reload_fini(void);
@@ -88,14 +90,16 @@ void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
 /* Like listen_look_again_all(), for these. */
 void stats_sockets_look_again(struct config *cfg);
-/* <drain>: who has come already is served; from a thread of the loops. */
+/* <drain>: clients in the backlogs are served first; from a thread of the loops. */
 void stats_sockets_close(struct config *cfg, bool drain);
 unsigned stats_sockets_count(const struct config *cfg);
 /* Like listen_collect(), for these. */
 struct socket_origin;
 unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
 			       struct socket_origin *origins, unsigned max);
-/* Opens the <n>th for somebody else: its descriptor, and the rights of its clients. -1: <error>. */
+/* Opens the <n>th for another process: its descriptor, and the rights of its clients. -1:
+ * <error>.
+ */
 int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
 			size_t size);
 

@@ -22,7 +22,7 @@ static enum ctl_step get_sockets(struct ctl_request *rq)
 	} else if (origins && sockets) {
 		count = listen_collect(cfg, sockets, origins, max);
 		count += stats_sockets_collect(cfg, sockets + count, origins + count, max - count);
-		/* who has them may listen on after us: their ports are not released any more */
+		/* their receiver may listen on after us: their ports are not released any more */
 		listen_set_handed_out();
 		if (!sockets_send(fd, sockets, origins, count))
 			diag_say(DIAG_WARNING, "Unexpected error while transferring sockets");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* in_place.c - `reload-mode in-process` under a master: it has its worker reload, by the worker's
- * Runtime API, and tells the one who asked and the service manager what came of it
+ * Runtime API, and tells the client that asked and the service manager the result
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 static struct {
 	int fd;             /* owned: to the worker, -1: no reload goes on */
-	int client;         /* owned: who asked, -1 nobody */
+	int client;         /* owned: the client that asked, -1 none */
 	struct strbuf text; /* the answer so far */
 } asked = { .fd = -1, .client = -1 };
 

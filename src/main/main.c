@@ -317,7 +317,7 @@ static void die_of(int sig)
 	raise(sig);
 }
 
-/* The same for -h and for what was not understood, as scripts expect. */
+/* Prints the same text for -h and for what was not understood, as scripts expect. */
 static int show_usage(const struct main_options *o)
 {
 	version_print(stdout);

@@ -35,7 +35,7 @@ static struct {
 	int pid_fd;                  /* the pid file, until a worker is ready, -1 */
 	bool pending;                /* a reload was asked for while one goes on */
 	enum master_reload pending_how;
-	int pending_client;          /* who asked for it, -1 */
+	int pending_client;          /* the client that asked for it, -1 none */
 	bool in_process;             /* reload-mode in-process */
 	bool no_exit;                /* no-exit-on-failure */
 	bool stopping;
@@ -357,7 +357,7 @@ static void on_failed(struct worker_process *w, int code, const char *how)
 	}
 }
 
-/* The current worker has left although nobody told it to. */
+/* The current worker has left although it was not told to. */
 static void on_crash(int code)
 {
 	if (code > 128 && code != 128 + SIGTERM && code != 128 + SIGINT)

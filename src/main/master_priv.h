@@ -35,7 +35,7 @@ struct worker_process {
 	int64_t since_s;     /* wall clock */
 	pid_t reader;        /* reads the configuration for it; 0: none */
 	int next_reader;     /* owned: the worker's end of the next one's socket, -1 */
-	uid_t next_user;     /* who asked for that one */
+	uid_t next_user;     /* the user that asked for that one */
 	bool ready;
 	bool leaving;        /* it was told to leave: another one serves */
 	bool silent;         /* its end of the channel is closed */
@@ -57,7 +57,7 @@ struct master_kept {
 	int signals;         /* signalfd */
 	int home;            /* folder of the start */
 	int client;          /* the one that asked for the reload that goes on, -1 */
-	bool hard;           /* that reload ends old workers at once */
+	bool hard;           /* that reload ends old workers immediately */
 };
 
 const struct master_status *master_status(void);
@@ -70,11 +70,11 @@ int master_connect(const struct worker_process *w, enum ctl_level level);
 enum master_reload {
 	RELOAD_AS_SET,       /* as `reload-mode` says */
 	RELOAD_NEW,          /* another program file, another worker */
-	RELOAD_HARD,         /* the same, and the old one ends at once */
+	RELOAD_HARD,         /* the same, and the old one ends immediately */
 };
-/* Reloads; <client> is owned from here on, answered and closed at its end (-1: nobody). Returns
- * when it failed, waits for another one, or when the worker does it in its process. Of those asked
- * asked for while one goes on one is done, the newest; the others' clients leave with an answer.
+/* Reloads; <client> is owned from here on, answered and closed at its end (-1: none). Returns when
+ * it failed, waits for another one, or when the worker does it in its process. Of those asked for
+ * while one goes on one is done, the newest; the others' clients leave with an answer.
  */
 void master_reload(enum master_reload how, int client);
 /* The worker has reloaded in its process. */
@@ -111,7 +111,7 @@ bool reexec_read(struct master_kept *k);
 /* Has it reload; <client> is taken over. False: it cannot be reached. */
 bool in_place_begin(const struct worker_process *w, int client);
 bool in_place_goes_on(void);
-/* It is waited for no more: who asked is told that it failed. */
+/* It is waited for no more: the client that asked is told that it failed. */
 void in_place_abandon(void);
 /* Adds what it waits for, at most <max>; returns how many. Then handles what happened to them. */
 unsigned in_place_poll(struct pollfd *fds, unsigned max);
@@ -140,7 +140,7 @@ enum channel_byte {
 };
 /* The descriptor stays the caller's; -1: none. */
 bool channel_send(int channel, char what, int fd);
-/* The byte, the descriptor that came with it (-1), and the user of who sent it (-1: the kernel was
+/* The byte, the descriptor that came with it (-1), and the user of its sender (-1: the kernel was
  * not asked to tell). 0: the other end is closed. -1: nothing.
  */
 int channel_receive(int channel, int *fd, uid_t *sender);

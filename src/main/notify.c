@@ -23,7 +23,7 @@
 
 static struct {
 	bool read;                   /* the environment was looked at */
-	struct sockaddr_un address;  /* family AF_UNSPEC: nobody listens */
+	struct sockaddr_un address;  /* family AF_UNSPEC: there is no service manager */
 	socklen_t len;
 	uint64_t watchdog_ms;        /* 0: none */
 	uint64_t said_ms;

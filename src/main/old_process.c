@@ -50,7 +50,7 @@ void old_process_tell(const struct main_options *o, int sig)
 		kill(o->old.pids[i], sig);
 }
 
-/* On thread 0, when its loop begins. One that has ended already is told at once. */
+/* On thread 0, when its loop begins. One that has ended already is told immediately. */
 static bool thread_init(void)
 {
 	static struct fd_kind kind = { .handler = end_event, .name = "old_process_event" };

@@ -285,7 +285,7 @@ static bool starts_with(const char *word, const char *prefix)
 	return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
-/* --format, --lint: a file each time; both at once are not understood. */
+/* --format, --lint: a file each time; both together are not understood. */
 static bool take_tool(struct args *a, const char *word)
 {
 	struct file_tools *t = &a->o->tools;

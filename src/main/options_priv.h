@@ -131,7 +131,7 @@ int file_tools_run(const struct file_tools *t, const struct module *const *modul
 
 /* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
 bool environment_publish(const struct main_options *o);
-/* Did -L say who this process is among peers? */
+/* Did -L name this process among its peers? */
 bool environment_names_peer(void);
 /* Once all is read: those that are of use in the configuration only. */
 void environment_forget(struct config *cfg);

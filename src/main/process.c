@@ -30,7 +30,7 @@ int process_open_pid_file(const struct main_settings *set, const struct main_opt
 
 	if (!path)
 		return -1;
-	/* a link that somebody puts there meanwhile leads us nowhere */
+	/* a link that another process puts there meanwhile leads us nowhere */
 	if (unlink(path) == 0 || errno == ENOENT)
 		flags |= O_EXCL;
 	fd = file_open(path, flags, 0644);

@@ -118,7 +118,7 @@ static int open_last(int directory, const char *name, const struct wanted *w)
 	return door_make_at(directory, name, w->mode);
 }
 
-/* Opens without links of the worker's user on the way; whom the worker may not be (root) has no
+/* Opens without links of the worker's user on the way; root, which the worker may not be, has no
  * need for that. Does not wait for the other end of a pipe.
  */
 static int open_safely(const char *path, const struct wanted *wanted)
@@ -367,7 +367,7 @@ void reader_run(int fd, uid_t user, const struct main_options *options)
 	reader.fd = fd;
 	if (user == (uid_t)-1 || !is_of_a_pair(fd))
 		_exit(1);
-	/* not SO_PEERCRED: that tells of who made the socket, which may have been root */
+	/* not SO_PEERCRED: that names the user that made the socket, which may have been root */
 	reader.worker = user;
 	o.show.lines = false;
 	worker_begin(fd, -1, false); /* it reads as a worker does */

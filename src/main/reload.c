@@ -40,7 +40,7 @@
 #include "process_priv.h"
 #include "settings_priv.h"
 
-/* Somebody who waits for the end of a reload, on a thread of his own. */
+/* A client that waits for the end of a reload, on a thread of its own. */
 struct waiter {
 	struct message message;
 	struct waiter *next;
@@ -161,7 +161,8 @@ static void waiter_tell(struct waiter *w, enum reload_result result)
 	mailbox_post(w->thread, &w->message);
 }
 
-/* The reload is over: its diagnostics go to who asked, and to standard error like those of a start.
+/* The reload is over: its diagnostics go to the client that asked, and to standard error like those
+ * of a start.
  */
 static void reload_end(enum reload_result result)
 {
@@ -334,7 +335,7 @@ static void switch_over(void)
 
 	limits_apply_again(next, prev, &reload.diags);
 	settings_apply_again(next, prev);
-	config_edit_begin(); /* nobody adds to one of them meanwhile */
+	config_edit_begin(); /* no command adds to one of them meanwhile */
 	proxies_adopt(next, prev);
 	tell_of_lost(next, prev);
 	call_adopt(next, prev);

@@ -62,7 +62,7 @@ static enum ctl_step begin_reload(struct ctl_request *rq)
 	return CTL_WAIT;
 }
 
-/* The same form as the answer of the master's command. */
+/* Answers in the form of the master's command `reload`. */
 static enum ctl_step run_reload(struct ctl_request *rq)
 {
 	const struct asking *a = rq->state;

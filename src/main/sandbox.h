@@ -10,8 +10,8 @@
  *            process outside is signalled. A kernel without it leaves that to chroot and user.
  *
  * The filter is raw BPF, and Landlock three raw system calls: it is some 200 lines without a
- * library. Who must open files to reload has a master, which opens them (door_priv.h), and needs
- * no folder; a process without one keeps the folders that its configuration names.
+ * library. A process that must open files to reload has a master, which opens them (door_priv.h),
+ * and needs no folder; a process without one keeps the folders that its configuration names.
  * Manual: doc/configuration/sandbox.md, whose lists are tried by tests/unit/main/t_sandbox.c.
  */
 #ifndef MAIN_SANDBOX_H

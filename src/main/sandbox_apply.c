@@ -79,7 +79,7 @@ static bool allow_names(void)
 	return true;
 }
 
-/* Servers that are added at run time may trust whom the system trusts. */
+/* Servers that are added at run time may trust the authorities that the system trusts. */
 static bool allow_authorities(void)
 {
 	const char *path;

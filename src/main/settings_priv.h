@@ -26,7 +26,7 @@ struct main_settings {
 	bool daemon, quiet, zero_warning;
 	bool strict_limits, no_splice;
 	bool sandbox;                 /* sandbox on */
-	int64_t close_spread_ms;      /* 0 at once, -1 never */
+	int64_t close_spread_ms;      /* 0 immediately, -1 never */
 	const char *pidfile, *node, *description, *localpeer;
 	int maxconn;                  /* 0 unset: computed */
 	int maxconnrate, maxsessrate; /* 0 none */

@@ -19,7 +19,7 @@ struct log {
 static struct log *shared;
 static int shared_fd = -1;
 
-/* Several processes may write at once: each takes its room first. */
+/* Several processes may write at the same time: each takes its room first. */
 static void append(const char *text, size_t len)
 {
 	unsigned at = __atomic_fetch_add(&shared->used, (unsigned)len, __ATOMIC_RELAXED);
@@ -46,7 +46,7 @@ void startup_log_begin(void)
 {
 	int fd = memfd_create("startup-logs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	/* nobody who shares it can make it shorter under our feet */
+	/* no process that shares it can make it shorter while we read */
 	if (fd >= 0 && ftruncate(fd, LOG_SIZE) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		startup_log_take(fd);

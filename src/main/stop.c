@@ -3,8 +3,8 @@
  *
  * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with
  * the last
- * session, or when hard-stop-after is over. A hard stop ends the loops at once.
- * All of this runs on thread 0; sessions are asked on their own threads.
+ * session, or when hard-stop-after is over. A hard stop ends the loops immediately. All of this
+ * runs on thread 0; sessions are asked on their own threads.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void say_stopped(struct config *cfg)
 	}
 }
 
-/* Clients leave all at once, or spread over close-spread-time: at each look a part of those that
+/* Clients leave all together, or spread over close-spread-time: at each look a part of those that
  * are left, so that the last ones go when it is over. -1: they leave when they like.
  */
 static void ask_some(uint64_t now_ms)

@@ -91,7 +91,7 @@ static void channel_event(void *owner, int fd, unsigned events)
 		fd_cant_recv(fd);
 		return;
 	}
-	/* nobody watches this process any more, and nobody could stop it */
+	/* no master watches this process any more, and none could stop it */
 	fd_close(fd);
 	worker.channel = -1;
 	raise(SIGTERM);
