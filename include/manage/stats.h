@@ -75,12 +75,14 @@ const char *stats_field_name(unsigned field);
 /* What it is, in a few words. */
 const char *stats_field_help(unsigned field);
 
-/* Who knows the extra counters (transports, protocols) answers here; without: zeros. The object
- * is a struct proxy, server or listener_conf, by <kind>.
+/* The function that gives the extra counters (of transports and protocols); without one they are
+ * zeros. The object is a struct proxy, server or listener_conf, by <kind>.
  */
 typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum stats_extra field);
 
-/* Who knows the name of a backend's persistence cookie answers here; NULL: it has none. */
+/* The function that gives the name of a backend's persistence cookie; it returns NULL if the
+ * backend has none.
+ */
 typedef const char *stats_cookie_fn(const struct proxy *px);
 void stats_set_cookie(stats_cookie_fn *fn);
 
@@ -91,10 +93,10 @@ struct stats_process_field {
 	const char *text;        /* NULL: a number */
 };
 typedef void stats_process_emit_fn(void *ctx, const struct stats_process_field *field);
-/* Who knows the process: calls <emit> for each of its fields. Set once, before traffic. */
+/* The function that calls <emit> for each field of the process. Set once, before traffic. */
 typedef void stats_process_fn(const struct config *cfg, stats_process_emit_fn *emit, void *ctx);
 void stats_set_process(stats_process_fn *fn);
-/* Has <emit> called for each of them; for none when nobody knows. */
+/* Has <emit> called for each of them; for none when no function was set. */
 void stats_each_process_field(const struct config *cfg, stats_process_emit_fn *emit, void *ctx);
 
 #endif

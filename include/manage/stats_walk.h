@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stats_walk.h - the rows of statistics of a proxy, one after the other
  *
- * Whoever shows rows in parts (show stat, the page, the exporter) keeps a struct stats_walk and
+ * Code that shows rows in parts (show stat, the page, the exporter) keeps a struct stats_walk and
  * asks for the next row: a part ends where its reader wants, also among the servers of one backend.
  *
  * Owns   : nothing. The generation of the proxy must stay until the walk has ended, and so must

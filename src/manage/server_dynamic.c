@@ -3,8 +3,8 @@
  *
  * The list of a backend's servers is read by every thread without a lock, forwards only. So a new
  * member is complete before the last pointer leads to it, and a removed one keeps its own pointers:
- * who stands on it finds the way on. What is removed is freed with its generation: streams that
- * have ended with it may still count and log.
+ * a thread that stands on it finds the way on. What is removed is freed with its generation:
+ * streams that have ended with it may still count and log.
  */
 #include "server_dynamic_priv.h"
 #include <stdio.h>
@@ -34,7 +34,7 @@ static bool id_is_free(const struct proxy *be, const struct server *self, int id
 	return true;
 }
 
-/* Behind the others, complete before anybody sees it. */
+/* Behind the others, complete before any thread sees it. */
 static void list_publish(struct proxy *be, struct server *srv)
 {
 	struct list *last = be->servers.prev;
@@ -46,7 +46,7 @@ static void list_publish(struct proxy *be, struct server *srv)
 	__atomic_store_n(&be->server_count, be->server_count + 1, __ATOMIC_RELAXED);
 }
 
-/* Its own pointers stay, for those who stand on it. */
+/* Its own pointers stay, for threads that stand on it. */
 static void list_withdraw(struct proxy *be, struct server *srv)
 {
 	srv->link.next->prev = srv->link.prev;

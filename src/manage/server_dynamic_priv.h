@@ -2,7 +2,7 @@
 /* server_dynamic_priv.h - servers that are added and removed at run time
  *
  * Threads: any. A new server is in maintenance. What is removed stays in memory as long as its
- * generation, but nobody finds it any more.
+ * generation, but look-ups do not find it any more.
  * Manual : management 9.3, add server, del server, wait srv-removable.
  */
 #ifndef PROXY_SERVER_DYNAMIC_PRIV_H

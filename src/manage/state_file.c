@@ -366,7 +366,7 @@ static void file_apply(struct config *cfg, const char *name, struct proxy *only,
 	free(text);
 }
 
-/* Who tracks another one stands as that does, whatever a line said. */
+/* A server that tracks another one has the state of that one, whatever a line said. */
 static void followers_apply(struct config *cfg)
 {
 	struct server *srv;

@@ -216,7 +216,7 @@ static void put_h2(struct stats_row *r, const struct counter_set *set, unsigned 
 	}
 }
 
-/* Same for those of the HTTP/1 mux; <first> of the set. */
+/* Puts the gauges of the HTTP/1 mux; <first> of the set. */
 static void put_h1(struct stats_row *r, const struct counter_set *set, unsigned first)
 {
 	struct stats_value *v = &r->values[STATS_BASE_COUNT + STATS_EXTRA_h1_open_connections];
@@ -225,7 +225,7 @@ static void put_h1(struct stats_row *r, const struct counter_set *set, unsigned 
 		v[i].number = gauge_read(set, first + i);
 }
 
-/* Same for those of TLS. */
+/* Puts the figures of TLS. */
 static void put_tls(struct stats_row *r, const struct counter_set *set)
 {
 	for (unsigned i = 0; i <= CNT_TLS_STAPLED - CNT_TLS_SESS; i++)

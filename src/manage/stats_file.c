@@ -182,7 +182,7 @@ static enum ctl_step dump_stats_file(struct ctl_request *rq)
 
 static struct slot path_slot = { .of = SLOT_CONFIG, .size = sizeof(const char *) };
 
-/* The counters that a line is for; NULL: nobody has this name. */
+/* The counters that a line is for; NULL: no object has this name. */
 static struct counter_set *counters_of(const struct config *cfg, bool back, const char *guid)
 {
 	struct listener_conf *lc;

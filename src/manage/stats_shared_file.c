@@ -176,7 +176,9 @@ static struct shared_object *find(enum shared_kind kind, const char *guid, unsig
 	return NULL;
 }
 
-/* Objects of processes that are dead stay until somebody looks: what they have counted counts. */
+/* Objects of dead processes stay until another user of the object drops it: what they have counted
+ * counts.
+ */
 struct shared_object *shared_object_take(enum shared_kind kind, const char *guid, bool *is_new)
 {
 	struct shared_object *o;

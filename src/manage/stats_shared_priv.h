@@ -17,7 +17,7 @@
  *          stops frees them.
  * Threads: stats_shared_rest() and stats_shared_clear() from any; all else on thread 0.
  * Errors : reported when the configuration starts.
- * Files  : stats_shared.c the keywords and who shares what; stats_shared_file.c the file.
+ * Files  : stats_shared.c the keywords and which objects are shared; stats_shared_file.c the file.
  * Manual : configuration 3.1 shm-stats-file, shm-stats-file-max-objects
  */
 #ifndef MANAGE_STATS_SHARED_PRIV_H
