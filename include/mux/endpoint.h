@@ -53,11 +53,11 @@ enum endpoint_flags {
 	EP_CLOSE = 1 << 19,      /* do not keep the connection after this message */
 	EP_TUNNEL = 1 << 20,     /* bytes both ways from now on */
 	EP_RX_SPLICE = 1 << 21,  /* body bytes may go through <pipe> */
-	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
+	EP_TX_MORE = 1 << 23,    /* more follows immediately: the mux may wait to fill packets */
 	EP_KILL = 1 << 25,       /* the whole connection is to end, with its other streams */
 };
 
-/* Bytes that were refused, for who wants to look at them; all borrowed for the call. */
+/* Bytes that were refused, for callbacks that look at them; all borrowed for the call. */
 struct endpoint_bad {
 	struct slice bytes;        /* what is there, from the start of what was being parsed */
 	size_t at;                 /* of the byte that was refused */
@@ -66,7 +66,7 @@ struct endpoint_bad {
 	unsigned conn_flags;       /* the mux's */
 };
 
-/* What an endpoint tells the one who uses it. */
+/* What an endpoint tells its user. */
 struct endpoint_user {
 	/* EP_RX_BAD was just set; wake() follows. Or NULL. */
 	void (*bad)(struct endpoint *ep, const struct endpoint_bad *bad);

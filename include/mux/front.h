@@ -96,7 +96,7 @@ struct front_user {
 	 */
 	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
 	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close
-	 * at once.
+	 * immediately.
 	 */
 	struct slice (*bad_request)(void *owner, const struct front_bad *bad);
 	/* The connection's first bytes, <q>, are the preface of another protocol. The owner gives

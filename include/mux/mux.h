@@ -83,8 +83,8 @@ struct mux_kind {
 	 * on, with its callbacks and settings. NULL: such a mux does not call settled().
 	 */
 	void (*front_take)(struct mux *m, const struct front_owner *o);
-	/* The same: from now on the connection is one to a server, connected and without streams.
-	 * Its former owner is not told of its end. False: not now.
+	/* From within front_user.settled(), too: from now on the connection is one to a server,
+	 * connected and without streams. Its former owner is not told of its end. False: not now.
 	 */
 	bool (*front_reverse)(struct mux *m, const struct back_owner *o);
 
@@ -101,7 +101,7 @@ struct mux_kind {
 	/* How many more streams it takes now. */
 	unsigned (*back_room)(const struct mux *m);
 	/* Is a kept connection about to end? It takes no stream then. NULL: such a connection is
-	 * closed before anybody sees it.
+	 * closed before it is used.
 	 */
 	bool (*back_is_ending)(const struct mux *m);
 	/* Closes a connection without streams. */

@@ -4,9 +4,9 @@
  *                send            stdout begins        its end         END_REQUEST
  *     attached ---------> begun ---------------> head -------> whole ------------> ended
  *
- * Whoever is woken may leave, and end the connection with that: the BUSY flag keeps the memory
- * until the lowest frame has returned, and streams are woken when the bytes that are there were
- * read, not amid a record.
+ * A stream that is woken may leave, and end the connection with that: the BUSY flag keeps the
+ * memory until the lowest frame has returned, and streams are woken when the bytes that are there
+ * were read, not amid a record.
  */
 #include "core/pool.h"
 #include "fcgi_priv.h"
@@ -93,7 +93,7 @@ void fcgi_break(struct fcgi_conn *h, uint32_t flags, const char *text)
 	h->flags |= FCGI_FL_BROKEN | FCGI_FL_STOP;
 	block_queue_clear(&h->out);
 	list_for_each(s, &h->streams, link) {
-		/* what was not sent may be sent to somebody else */
+		/* what was not sent may be sent to another server */
 		bool unseen = !(s->flags & FCGIS_FL_BEGUN) && h->flags & FCGI_FL_CONNECTED;
 
 		if (s->flags & FCGIS_FL_RX_END && s->ep) {
@@ -104,7 +104,7 @@ void fcgi_break(struct fcgi_conn *h, uint32_t flags, const char *text)
 			fcgis_stdout_ended(s);
 		fcgis_fail(s, unseen ? flags | EP_RX_REFUSED : flags, text);
 	}
-	fcgi_resume_later(h); /* who is on the stack may not be woken */
+	fcgi_resume_later(h); /* a stream that is on the stack may not be woken */
 }
 
 /* An answer of unknown length which is all there has one. */
@@ -176,7 +176,7 @@ static struct conn *ep_conn(struct endpoint *ep)
 	return ((struct fcgi_stream *)ep->mux)->conn->conn;
 }
 
-/* Nobody uses the connection any more: kept, or over? */
+/* No stream uses the connection any more: keeps it, or ends it. */
 static void last_left(struct fcgi_conn *h)
 {
 	/* (an application that never ends what was given up has no place for others) */
@@ -239,7 +239,7 @@ static const struct endpoint_ops fcgi_endpoint = {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* The connection stands: who waits for it may speak. */
+/* The connection stands: streams that wait for it may send. */
 static void notice_connected(struct fcgi_conn *h)
 {
 	struct fcgi_stream *s;
@@ -371,7 +371,7 @@ static bool back_attach(struct mux *m, struct endpoint *ep)
 	return true;
 }
 
-/* How many at once, before the application has told. */
+/* How many requests at once, also before the application has told. */
 static unsigned limit_of(const struct fcgi_peer *peer)
 {
 	return peer && peer->mpxs_conns && peer->max_reqs ? peer->max_reqs : 1;

@@ -195,7 +195,7 @@ static size_t take_content(struct fcgi_conn *h, struct slice bytes)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Uses some of the bytes. False: more are needed first, or nobody wants them now. */
+/* Uses some of the bytes. False: more are needed first, or no stream wants them now. */
 static bool step(struct fcgi_conn *h)
 {
 	struct slice bytes = wire_in_bytes(&h->in);
@@ -231,7 +231,7 @@ static bool step(struct fcgi_conn *h)
 	return n;
 }
 
-/* Does somebody not take what has come? */
+/* Does a stream not take what has come? */
 static bool is_blocked(const struct fcgi_conn *h)
 {
 	return h->flags & FCGI_FL_IN_RECORD && h->left && wire_in_has(&h->in);

@@ -148,7 +148,7 @@ static bool send_body(struct fcgi_stream *s)
 	struct endpoint *ep = s->ep;
 
 	if (s->flags & (FCGIS_FL_ENDED | FCGIS_FL_TX_END)) {
-		block_queue_clear(&ep->tx); /* nobody reads it any more */
+		block_queue_clear(&ep->tx); /* the other end does not read it any more */
 	}
 	while (ep->tx.len) {
 		size_t n = ep->tx.len < STDIN_MAX ? ep->tx.len : STDIN_MAX;

@@ -6,9 +6,9 @@
  *                                            CHUNKED > TRAILERS                           or closed
  *                                            CLOSE, TUNNEL ------------> END
  *
- * One function receives (h1_read): it goes round as long as the kernel may have bytes, somebody
- * wants them and the turn's budget lasts. Whatever calls up may bring the connection to its end:
- * the BUSY flag keeps the memory until the lowest frame has returned.
+ * One function receives (h1_read): it goes round as long as the kernel may have bytes, they are
+ * wanted and the turn's budget lasts. Whatever calls up may bring the connection to its end: the
+ * BUSY flag keeps the memory until the lowest frame has returned.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static void h1_count_body(struct h1_conn *h, size_t got)
 	}
 }
 
-/* Receives body bytes straight into the stream's queue, several blocks at once when the flow is
+/* Receives body bytes straight into the stream's queue, several blocks in one call when the flow is
  * fast. What lies behind the announced length stays with us, in <in>. Large reads count as several.
  */
 static enum io h1_recv_body(struct h1_conn *h, int *budget)
@@ -282,7 +282,7 @@ static void h1_eof(struct h1_conn *h, bool error)
 	h1_wake(h);
 }
 
-/* Is somebody there who wants bytes in this state? */
+/* Are bytes wanted in this state? */
 static bool h1_wants_bytes(const struct h1_conn *h)
 {
 	switch (h->rx_state) {
@@ -505,6 +505,6 @@ void h1_ready(struct conn *c)
 {
 	struct h1_conn *h = c->owner;
 
-	/* the end of an idle one is noticed before somebody takes it */
+	/* the end of an idle one is noticed before a stream takes it */
 	h1_serve(h, h->flags & H1C_FL_IDLE || !turn_list_defers(&resume, &h->resume, c));
 }

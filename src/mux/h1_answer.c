@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_answer.c - the HTTP/1 mux: requests that their owner answers without a stream
  *
- * Who asks for that is asked often, and the same: a head that is byte for byte the one before it
+ * Owners that ask for that get many equal requests: a head that is byte for byte the one before it
  * on this thread is not parsed again.
  */
 #include "h1_priv.h"

@@ -231,7 +231,7 @@ static struct mux *h1_front_new(struct conn *c, const struct front_owner *o)
 	return &h->mux;
 }
 
-/* Whoever received these bytes has found that no other protocol begins with them. */
+/* The caller received these bytes and found that no other protocol begins with them. */
 static void h1_front_give(struct mux *m, struct block_queue *q)
 {
 	struct h1_conn *h = h1_of(m);

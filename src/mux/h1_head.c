@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_head.c - the HTTP/1 mux: received heads, and what is wrong with them
  *
- * The parser's fields are in an array of the thread, for everybody; those of a head that came in
- * pieces are kept with the connection until the rest is there.
+ * The parser's fields are in an array of the thread, for all connections; those of a head that came
+ * in pieces are kept with the connection until the rest is there.
  */
 #include <stdlib.h>
 #include "codec/websocket.h"
@@ -11,7 +11,7 @@
 #include "h1_priv.h"
 #include "mux/h2.h"
 
-/* Two kinds of length, and nobody has promised that all proxies around understand it alike. */
+/* Two kinds of length: other proxies on the way may not all understand them alike. */
 static bool h1_framing_is_insecure(const struct h1_conn *h, const struct h1_head *head)
 {
 	bool lax = h->settings->options & MUX_OPT_LAX_FRAMING &&
@@ -211,7 +211,7 @@ void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 }
 
 /* Does the answer prove that the server understood a handshake that we made for an HTTP/2 client?
- * Others are checked by who made them.
+ * Others are checked by their makers.
  */
 static bool h1_accept_is_right(const struct h1_conn *h, const struct h1_head *head)
 {
@@ -263,7 +263,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	}
 	h->flags &= ~H1C_FL_KEEP_RX;
 	/* a server that answers before it has the whole request may answer once more when it has,
-	 * or take its rest for a request: nobody else gets this connection
+	 * or take its rest for a request: no other stream gets this connection
 	 */
 	if (head->flags & H1_FL_KEEP_ALIVE && !h1_framing_is_insecure(h, head) &&
 	    ep->flags & EP_TX_DONE && !h1_is_odd(h, head, 3))
@@ -385,7 +385,7 @@ static void h1_head_too_large(struct h1_conn *h)
 	h1_front_bad(h, &bad);
 }
 
-/* Keeps an unfinished head's results beyond this call: the scratch fields are everybody's. */
+/* Keeps an unfinished head's results beyond this call: all connections share the scratch fields. */
 static bool h1_save_partial(struct h1_conn *h, const struct h1_head *head)
 {
 	struct h1_partial *p = pool_alloc(partial_pool);
@@ -408,7 +408,7 @@ static void h1_no_memory(struct h1_conn *h)
 		h1_destroy(h);
 }
 
-/* The owner's, who needed no stream. True. */
+/* Sends the answer of the owner, which needed no stream. Returns true. */
 static bool h1_send_answer(struct h1_conn *h)
 {
 	if (!h1_flush(h)) {

@@ -161,8 +161,8 @@ static struct slice target_of(const struct http_msg *m)
 	return m->method == HTTP_METH_OPTIONS ? SLICE("*") : SLICE("/");
 }
 
-/* HTTP/1.0 is passed on, except in front of chunks, which it does not know: who reads such a head
- * as one without a body takes the chunks for the next message.
+/* HTTP/1.0 is passed on, except in front of chunks, which it does not know: a receiver that reads
+ * such a head as one without a body takes the chunks for the next message.
  */
 static bool is_sent_as_old(const struct h1_conn *h, const struct http_msg *m)
 {
@@ -535,7 +535,7 @@ static bool send_last_chunk(struct h1_conn *h)
 	return block_queue_add_static(&h->out, SLICE("\r\n"));
 }
 
-/* Body bytes that the framing announced; more than that is a fault of who made them and is cut. */
+/* Body bytes that the framing announced; more than that is a fault of their source and is cut. */
 static bool send_length(struct h1_conn *h, struct block_queue *body)
 {
 	if (body->len > h->tx_left) {

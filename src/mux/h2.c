@@ -4,7 +4,7 @@
  * One function receives (h2_read). Frames other than DATA are handled when their payload is
  * contiguous in <in>; that of DATA is given away as it comes. Whatever calls up may bring streams
  * and the connection to their end: the BUSY flag keeps the connection's memory until the lowest
- * frame has returned, and nobody keeps a stream over such a call without asking again.
+ * frame has returned, and no function keeps a stream over such a call without asking again.
  */
 #include "base/clock.h"
 #include "h2_conn_priv.h"

@@ -171,7 +171,7 @@ static bool back_headers_are_due(struct h2_conn *h)
 	s = h2s_find(h, id);
 	if (s && s->state != H2S_OPEN && s->state != H2S_HALF_LOCAL && !(s->flags & H2S_FL_RESET))
 		h2s_error(s, H2_ERR_STREAM_CLOSED, "HEADERS behind the end of the stream");
-	return h->state < H2C_CLOSING; /* whoever it is for, the tables have to see it */
+	return h->state < H2C_CLOSING; /* whichever stream it is for, the tables have to see it */
 }
 
 /* How the body of an answer ends. */
@@ -263,7 +263,7 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 		h2c_glitch(s->conn, "interim answers behind one that waits");
 		return;
 	}
-	/* an interim head that nobody took yet is overtaken by the final one */
+	/* an interim head that was not taken yet is overtaken by the final one */
 	if (!fill_response(s, ep->rx_head, head, end_stream)) {
 		h2s_error(s, H2_ERR_INTERNAL_ERROR, "out of memory");
 		return;
@@ -414,7 +414,7 @@ static void back_goaway(struct h2_conn *h, uint32_t last)
 	fail_pending(h);
 }
 
-/* Nobody uses the connection any more: kept, or over? */
+/* No stream uses the connection any more: keeps it, or ends it. */
 static void last_left(struct h2_conn *h)
 {
 	bool good = h->state < H2C_CLOSING && !(h->flags & (H2C_FL_STOP | H2C_FL_BROKEN)) &&
@@ -493,7 +493,7 @@ bool h2_back_attach(struct mux *m, struct endpoint *ep)
 
 /* --- the connection --------------------------------------------------------------------------- */
 
-/* The connection stands: who waits for it may speak. */
+/* The connection stands: streams that wait for it may send. */
 static void back_connected(struct h2_conn *h)
 {
 	struct h2_stream *s;
@@ -619,7 +619,7 @@ unsigned h2_back_room(const struct mux *m)
 	const struct h2_conn *h = h2_of(m);
 	unsigned max = h->peer.streams;
 
-	/* before its SETTINGS nobody knows how many streams the server takes */
+	/* before its SETTINGS it is unknown how many streams the server takes */
 	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) || h->out.len >= H2_OUT_STUCK ||
 	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
 	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)

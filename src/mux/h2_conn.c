@@ -5,7 +5,7 @@
  *                               |         ^ no more frames are read; streams end, <out> is sent
  *                               +---------+
  *
- * Nothing here reads or formats; whoever finds that the connection must end says so here.
+ * Nothing here reads or formats; code that finds that the connection must end says so here.
  */
 #include <string.h>
 #include "base/clock.h"

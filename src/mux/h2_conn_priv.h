@@ -69,7 +69,7 @@ struct h2_rx {
 	struct h2_frame frame;
 	uint32_t left;                   /* of its content, DATA */
 	uint32_t pad;                    /* behind that */
-	struct h2_stream *stream;        /* whose DATA it is; NULL: nobody's */
+	struct h2_stream *stream;        /* whose DATA it is; NULL: none */
 };
 
 /* A header block that comes in several frames. */
@@ -290,7 +290,7 @@ void h2c_cut_data(struct h2_conn *h, uint32_t id, size_t len, bool end);
 /* Trailers came for such a number. <good>: they are well-formed and its last frame. */
 void h2c_cut_trailers(struct h2_conn *h, uint32_t id, bool good);
 
-/* The same, counted for the place in the code (`debug counters`). */
+/* Calls <call>, counted for the place in the code (`debug counters`). */
 #define H2_COUNTED(call, text)                                                                  \
 	do {                                                                                    \
 		PLACE_COUNT(PLACE_GLT, text);                                                   \

@@ -43,7 +43,7 @@ static int64_t window_excess(const struct h2_conn *h)
 	return (int64_t)H2_WINDOW_DEFAULT - h->stream_window;
 }
 
-/* Which stream gets the payload? NULL: nobody. */
+/* Which stream gets the payload? NULL: none, it is dropped. */
 static struct h2_stream *data_stream(struct h2_conn *h)
 {
 	const struct h2_frame *f = &h->rx.frame;
@@ -104,7 +104,7 @@ bool h2_data_begin(struct h2_conn *h)
 	return h->state < H2C_CLOSING;
 }
 
-/* Adds a run of the received block. Few bytes that nobody took yet must not hold a whole block:
+/* Adds a run of the received block. Few bytes that were not taken yet must not hold a whole block:
  * they are copied behind those before them. False: no memory.
  */
 static bool keep(struct block_queue *q, struct block *b, struct slice bytes)

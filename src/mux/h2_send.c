@@ -5,8 +5,8 @@
  * system calls as possible when the turn of the loop ends. A head, frames' headers and small bodies
  * are written into a block of the thread; larger bodies stay the slices that they are.
  *
- * A body that does not fit at once (windows, or a queue full enough) stays with its stream, which
- * waits in the list of senders: each gets its turn and sends about a frame's worth.
+ * A body that cannot be sent immediately (windows, or a queue full enough) stays with its stream,
+ * which waits in the list of senders: each gets its turn and sends about a frame's worth.
  */
 #include <string.h>
 #include "base/clock.h"
@@ -286,7 +286,7 @@ static bool send_data(struct h2_stream *s, size_t n, bool end)
 	return true;
 }
 
-/* Body bytes beyond what the head announced are a fault of who made them: they are cut. */
+/* Body bytes beyond what the head announced are a fault of their source: they are cut. */
 static void cut_body(struct h2_stream *s)
 {
 	struct endpoint *ep = s->ep;

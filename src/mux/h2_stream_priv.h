@@ -77,7 +77,7 @@ void h2s_fail(struct h2_stream *s, enum h2_error code, const char *text);
 bool h2s_is_cut_short(const struct h2_stream *s);
 /* RST_STREAM for a number without a stream of ours. */
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
-/* Same, because we want no more of it: not counted as an answer to a fault. */
+/* RST_STREAM because no more of the stream is wanted: not counted as an answer to a fault. */
 void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code);
 /* The peer may send a body from now on. */
 void h2s_receiving(struct h2_stream *s);

@@ -50,7 +50,7 @@ void mux_trace_facts(const struct endpoint *ep, struct trace_facts *out);
 	X(STREAM_END, "strm_end", "a stream leaves") \
 	X(STREAM_ERROR, "strm_err", "a stream fails")
 
-/* Same of source h2. */
+/* X(NAME, word, explanation) of source h2 */
 #define H2_EVENTS(X) \
 	X(NEW, "h2c_new", "a connection begins") \
 	X(RECV, "h2c_recv", "bytes came") \
@@ -105,7 +105,7 @@ void mux_trace_facts(const struct endpoint *ep, struct trace_facts *out);
 	X(USER_ERROR, "strm_err", "a stream is told of a failure") \
 	X(PROTO_ERROR, "proto_err", "the peer broke the protocol")
 
-/* Same of source pt. */
+/* X(NAME, word, explanation) of source pt */
 #define PASS_EVENTS(X) \
 	X(NEW, "pt_conn_new", "a connection begins") \
 	X(WAKE, "pt_conn_wake", "a connection has an event") \

@@ -81,7 +81,7 @@ enum io wire_drain(struct conn *c);
 /* --- work for the end of a turn --------------------------------------------------------------- */
 
 /* A thread's list of things to do once when its turn ends, each at most once. What <run> adds is
- * for the next turn. With a limit, those whom it leaves out are first in the next turn; one at
+ * for the next turn. With a limit, those that it leaves out are first in the next turn; one at
  * least gets its time.
  */
 struct turn_list {
