@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* conn.h - a connection: a descriptor, its transport, and who is above
+/* conn.h - a connection: a descriptor, its transport, and the layer above
  *
  * Purpose: moves bytes between a socket and block queues, tells readiness to the mux above.
  *          One that shares a socket with others (QUIC) has no descriptor: fd is -1, nothing is read
@@ -122,7 +122,7 @@ int conn_release(struct conn **c);
 void conn_detach(struct conn *c);
 bool conn_attach(struct conn *c);
 
-/* Reads what is there into <q>: one block first, more at once as the flow proves fast, at most
+/* Reads what is there into <q>: one block first, more in one call as the flow proves fast, at most
  * about <max> bytes in this call (rounded up to a block). *got: bytes added. IO_OK: *got > 0 and
  * there may be more if CONN_CAN_RECV is still set; IO_AGAIN: nothing for now; IO_EOF and IO_ERR are
  * final.
@@ -134,8 +134,8 @@ enum io conn_recv_block(struct conn *c, struct block *b, size_t *got);
  * IO_OK: all was sent; IO_AGAIN: the socket is full; IO_ERR.
  */
 enum io conn_send(struct conn *c, struct block_queue *q, bool more);
-/* The same for a message that somebody waits for, and that is small: where the transport can, it
- * takes all of it (IO_OK) and sends it when the thread has done this turn's events, so that the
+/* Sends as conn_send() does, for a small message that the peer waits for: where the transport can,
+ * it takes all of it (IO_OK) and sends it when the thread has done this turn's events, so that the
  * peers find many messages at once when they wake, and wake less often. Everything else that is
  * done with the connection sends what was posted first. An error is told as any other, by ready()
  * with CONN_ERROR.
@@ -144,7 +144,7 @@ enum io conn_post(struct conn *c, struct block_queue *q, bool more);
 /* Sends what was posted, now. False: not all, the transport still holds bytes (CONN_TX_HELD). */
 bool conn_flush(struct conn *c);
 /* Is there nothing to receive, not even an end? Asks the kernel only when the last receive left
- * that open. For a connection that is to be used again: bytes that nobody asked for must not be
+ * that open. For a connection that is to be used again: bytes that were not asked for must not be
  * taken for the next answer.
  */
 bool conn_is_quiet(struct conn *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conn_facts.h - what the kernel is asked and told of a connection, beside its bytes
  *
- * Purpose: above net, tls and quic nobody knows the descriptor of a connection, for there may be
+ * Purpose: above net, tls and quic no code knows the descriptor of a connection, for there may be
  *          none: those of QUIC share that of their listener. Such a connection has no figures of
  *          TCP, and what is to be set is not.
  * Threads: the connection's.

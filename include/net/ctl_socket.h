@@ -43,10 +43,10 @@ void ctl_socket_pause(struct ctl_socket *s, bool on);
 /* Like listener_look_again(). */
 void ctl_socket_look_again(struct ctl_socket *s);
 /* Stops accepting and closes the socket; connections go on. From any thread; with <drain>, which is
- * for those of the loops, who has come already is accepted.
+ * for those of the loops, clients in the backlog are accepted first.
  */
 void ctl_socket_close(struct ctl_socket *s, bool drain);
-/* Same, and frees: once no thread runs its loop with it. NULLs; NULL is harmless. */
+/* Closes the socket and frees it: once no thread runs its loop with it. NULLs; NULL is harmless. */
 void ctl_socket_free(struct ctl_socket **s);
 /* Most connections at once over all sockets (stats maxconn); from any thread. */
 void ctl_socket_set_max(unsigned connections);

@@ -34,7 +34,7 @@ struct descriptors_message {
 
 /* Receives a message. Descriptors that there is no room for are closed. Returns like recvmsg(). */
 ssize_t descriptors_receive(int socket, struct descriptors_message *m, int flags);
-/* Messages to <socket> tell who sends them from here on. */
+/* Messages to <socket> carry the credentials of their sender from here on. */
 bool descriptors_tell_sender(int socket);
 
 #endif

@@ -18,8 +18,8 @@
  *
  *   dial_socket --> connecting --> SOCKS4 --> first bytes --> TLS --> usable
  *
- * There are two ways in. dial_open() returns at once with the connection, at whatever stage it is:
- * its ready() is called when it is usable or has failed, and a mux may be put on it before. The
+ * There are two ways in. dial_open() returns immediately with the connection, at whatever stage it
+ * is: its ready() is called when it is usable or has failed, and a mux may be put on it before. The
  * time that this may take is the caller's affair: closing the connection ends it at any stage.
  * dial_start() also has a timer, and calls back with the connection when it is usable.
  */
@@ -73,7 +73,8 @@ bool dial_is_socks4(enum dial_result r);
 
 enum dial_flags {
 	DIAL_NO_LINGER = 1 << 0,   /* closing it resets it */
-	DIAL_SPEAKS = 1 << 1,      /* bytes of the caller's follow <first> at once: in one packet */
+	DIAL_SPEAKS = 1 << 1,      /* the caller's bytes follow <first> immediately: in one
+				    * packet */
 	DIAL_MAY_BE_EARLY = 1 << 2,/* for <secure>: bytes may leave before the handshake ends */
 	DIAL_IS_EARLY = 1 << 3,    /* set by <secure>: it will */
 };

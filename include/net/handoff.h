@@ -34,12 +34,12 @@ int socket_take_offer(const struct sockaddr_storage *addr, socklen_t len,
  * stay where they are. Returns how many there are.
  */
 unsigned sockets_offered(int *fds, unsigned max);
-/* Closes those that nobody took. */
+/* Closes those that no listener took. */
 void sockets_forget(void);
 
 /* Connects to the Runtime API at UNIX socket <path> and asks for its sockets; false: <error>. */
 bool sockets_fetch_from(const char *path, char *error, size_t size);
-/* The same on a connection (blocking). */
+/* As sockets_fetch_from(), on a connection (blocking). */
 bool sockets_fetch(int fd, char *error, size_t size);
 /* Sends <count> sockets on a connection and waits for the receiver, at most a second per batch.
  * False: it did not take them.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* listener.h - a listening socket shared by threads, and who gets what it accepts
+/* listener.h - a listening socket shared by threads, and which thread gets what it accepts
  *
- * Purpose: threads of the set poll the same socket; whoever wakes accepts a few connections, keeps
- *          them or hands them to a less loaded thread of the set by its mailbox
+ * Purpose: threads of the set poll the same socket; a thread that wakes accepts a few connections,
+ *          keeps them or hands them to a less loaded thread of the set by its mailbox
  *          (tune.listener.multi-queue).
  * Owns   : its descriptor (closed by listener_close), its seats.
  * Threads: made and closed by any thread; accept callbacks run on the thread that will own the
@@ -57,16 +57,17 @@ void listener_resume(struct listener *l);
 void listener_look_again(struct listener *l);
 /* Stops for good and closes the socket once every thread has left it. NULLs. From any thread. */
 void listener_close(struct listener **l);
-/* The same, but what waits in the socket's backlog is accepted first: nobody who has come is turned
- * away. From a thread of the loops.
+/* Stops accepting and frees it, as above, but accepts what waits in the socket's backlog first: no
+ * client that has connected is turned away. From a thread of the loops.
  */
 void listener_drain(struct listener **l);
-/* How many of these may still accept somebody. */
+/* How many of the draining ones may still accept a connection. */
 unsigned listeners_draining(void);
 int listener_fd(const struct listener *l);
 
-/* Connections that this thread owns now: what hand-over balances. Called by whoever makes and ends
- * them. */
+/* Connections that this thread owns now: what hand-over balances. Called by the owner when a
+ * connection is created or closed.
+ */
 void listener_thread_load_add(int n);
 
 #endif

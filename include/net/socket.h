@@ -82,9 +82,9 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
 		    const struct socket_settings *set, char *error, size_t size);
 
-/* The same, that receives from <to> alone and sends to it: a socket for one of those who talk to a
- * socket that is bound to <from>. -1: the system does not let it, for a port of the privileged ones
- * for instance.
+/* A datagram socket that receives from <to> alone and sends to it: for one of the peers that talk
+ * to a socket that is bound to <from>. -1: the system does not let it, for a port of the privileged
+ * ones for instance.
  */
 int socket_datagram_between(const struct sockaddr_storage *from, socklen_t from_len,
 			    const struct sockaddr_storage *to, socklen_t to_len,
@@ -118,7 +118,9 @@ int socket_connect_again(int fd, const struct sockaddr_storage *addr, socklen_t 
 
 /* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
 int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
-/* The same from the source, namespace and interface, and with the marks, that <set> asks for. */
+/* As socket_connect_datagram(), from the source, namespace and interface, and with the marks, that
+ * <set> asks for.
+ */
 int socket_connect_datagram_from(const struct sockaddr_storage *addr, socklen_t len,
 				 const struct socket_settings *set);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conn.c - a connection: a descriptor, its transport, and who is above */
+/* conn.c - a connection: a descriptor, its transport, and the layer above */
 #include "net/conn.h"
 #include <errno.h>
 #include <sys/socket.h>
@@ -193,7 +193,7 @@ enum io conn_recv_block(struct conn *c, struct block *b, size_t *got)
 	b->used += (uint32_t)*got;
 	r = conn_received(c, r, *got == v.iov_len);
 	if (*got == b->size && c->read_blocks == 1)
-		c->read_blocks = 2; /* a whole block at once: there is more where it came from */
+		c->read_blocks = 2; /* a whole block in one read: more is likely to follow */
 	return *got ? IO_OK : r;
 }
 

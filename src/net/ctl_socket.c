@@ -24,7 +24,7 @@ struct ctl_socket {
 	struct listener *listener;
 	enum ctl_level level;
 	int severity;
-	bool exposes;           /* listening sockets, to whom asks for them */
+	bool exposes;           /* listening sockets, to a client that asks for them */
 	struct ctl_socket *next;
 };
 

@@ -151,7 +151,7 @@ unsigned listeners_draining(void)
 	return __atomic_load_n(&draining, __ATOMIC_ACQUIRE);
 }
 
-/* The same for a socket of datagrams, which the user reads. */
+/* As seat_apply(), for a socket of datagrams, which the user reads. */
 static void seat_apply_datagrams(struct seat *s)
 {
 	struct listener *l = s->listener;
@@ -294,8 +294,8 @@ static struct addr peer_of(const struct sockaddr_storage *ss)
 	return a;
 }
 
-/* Waits until the owner resumes it. He may have done so between his answer and our pause: ask
- * again.
+/* Waits until the owner resumes it. The owner may have done so between its answer and our pause:
+ * ask again.
  */
 static void listener_wait(struct listener *l)
 {
@@ -310,7 +310,7 @@ static void listener_wait(struct listener *l)
 }
 
 /* How many to accept now. Where connections come one by one a second accept4() would find nothing;
- * twice as many as in the turn before when that left some: the poller says so at once.
+ * twice as many as in the turn before when that left some: the poller says so immediately.
  */
 static unsigned seat_burst(struct seat *s)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "conf/conf.h"
 
-/* A pipe as large as the system allows everybody: fewer turns for bulk transfers. */
+/* A pipe as large as the system allows any user: fewer turns for bulk transfers. */
 #define PIPE_SIZE (1 << 18)
 #define PIPES_SPARE_MAX 32
 

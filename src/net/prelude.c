@@ -16,7 +16,7 @@ struct prelude {
 	const struct transport *next; /* whose turn comes */
 	void *next_ctx;
 	bool next_shakes;             /* that has a handshake of its own */
-	bool more;                    /* bytes of the layer above follow at once */
+	bool more;                    /* bytes of the layer above follow immediately */
 	uint8_t in[ANSWER_SIZE];
 	size_t received;
 	size_t ask_len, len, sent;    /* of <out>: the question, all, sent so far */
@@ -130,7 +130,7 @@ static void prelude_shut(struct conn *c)
 static void prelude_close(struct conn *c)
 {
 	leave(c);
-	c->flags |= CONN_ERROR; /* a goodbye of the transport above is for nobody */
+	c->flags |= CONN_ERROR; /* a goodbye of the transport above would reach no peer */
 	if (c->transport->close)
 		c->transport->close(c);
 }

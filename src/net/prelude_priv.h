@@ -32,9 +32,9 @@ enum prelude_error {
 /* Can a SOCKS4 proxy be asked for this address? */
 bool prelude_can_reach(const struct sockaddr_storage *to);
 /* Has <c>, just opened and with its transport, ask the proxy at its other end for <to> (NULL: that
- * is the server), then send <first>, copied. <more>: other bytes follow at once. The connection is
- * usable (ready() is called) when that is done and the transport's own handshake, too. What can be
- * sent at once is. False: no memory.
+ * is the server), then send <first>, copied. <more>: other bytes follow immediately. The connection
+ * is usable (ready() is called) when that is done and the transport's own handshake, too. What can
+ * be sent immediately is. False: no memory.
  */
 bool prelude_attach(struct conn *c, const struct sockaddr_storage *to, struct slice first,
 		    bool more);

@@ -13,7 +13,7 @@
 #include "net/net_init.h"
 
 #define SEND_VECTORS_MAX 16
-/* Who posts more than that in one turn fills its socket instead. */
+/* A connection that posts more than that in one turn fills its socket instead. */
 #define POSTED_MAX 65536
 
 struct raw_tx {
