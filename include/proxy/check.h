@@ -64,7 +64,7 @@ enum check_outcome {
 	CHECK_RES_CONDPASS
 };
 
-/* Same. */
+/* Bits as in `show servers state`. */
 enum check_flags {
 	CHECK_IN_PROGRESS = 0x01,
 	CHECK_CONFIGURED = 0x02,
@@ -211,9 +211,9 @@ struct check_memory {
  * <oper> (enum server_oper), with which the server starts.
  */
 void check_restore_health(struct server *srv, unsigned oper, const struct check_memory *m);
-/* The same: which checks were switched off or on. */
+/* For a server that is not running yet: takes over which checks were switched off or on. */
 void check_restore_flags(struct server *srv, const struct check_memory *m);
-/* The same: maintenance has begun, or was ended. */
+/* For checks: maintenance of the server has begun, or was ended. */
 void check_suspend(struct server *srv);
 void check_resume(struct server *srv);
 

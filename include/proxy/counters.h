@@ -3,8 +3,8 @@
  *
  * Purpose: the indexes of each object's counter_set (core/counter.h), and the three other
  *          shapes of figures that `show stat` prints: rates with a maximum, gauges with a
- *          maximum, and times averaged over the last 1024 requests; and histograms of the
- *          same times for who asks for them.
+ *          maximum, and times averaged over the last 1024 requests; and histograms of the same
+ *          times, for proxies that ask for them.
  * Owns   : memory of its shards, one per thread group, each on its own cache lines.
  * Threads: adding from any thread touches its group's shard only (a maximum is written once
  *          when it grows); reading adds the shards up.

@@ -10,7 +10,7 @@
  *          does not count.
  * Ejected: like a server in drain, it gets no new requests but those that persistence ties to it.
  *          Its checks go on. Never a backup server; never the last active one: when the others go,
- *          it serves again at once. Going down, maintenance and `state ready` end an ejection.
+ *          it serves again immediately. Going down, maintenance and `state ready` end an ejection.
  * Owns   : settings belong to the proxy; struct outlier_state is a member of the server's state,
  *          which outlives a reload. A task belongs to its thread.
  * Threads: outlier_count() on the request's thread, in counters of its group. Decisions on one

@@ -360,7 +360,9 @@ struct proxy *proxies_first(const struct config *cfg);
 struct proxy *proxy_next(const struct proxy *px);
 /* By name and sides (a proxy that has at least <caps>); name "#<id>" looks by id. NULL: none. */
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
-/* The same for a section that will hold on to it: it cannot be removed at run time. Check phase. */
+/* As proxy_find(), for a section that will keep the pointer: the proxy cannot be removed at run
+ * time. Check phase.
+ */
 struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsigned caps);
 /* "did you mean '...' ?": the proxy with one of <caps> whose name is closest to one that does not
  * exist. NULL: none. In the arena of <cfg>. Check phase.
@@ -372,11 +374,11 @@ struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 struct proxy *proxy_next_defaults(const struct config *cfg, const struct proxy *px);
 /* A defaults section by name, the last of several; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
-/* The same at run time: without those that tune.defaults.purge has let go. */
+/* As proxy_find_defaults(), at run time: without those that tune.defaults.purge has let go. */
 struct proxy *proxy_find_kept_defaults(const struct config *cfg, const char *name);
 /* Reports if another section has the name of <px>, a new one that is not linked yet, and returns
  * false: an alert. Two defaults sections may have one name as long as no section says `from` the
- * first. Remembers the name of a log-forward section: nobody else links those. While reading.
+ * first. Remembers the name of a log-forward section: no other code links those. While reading.
  */
 bool proxy_claim_name(struct conf_line *l, struct proxy *px);
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
@@ -440,7 +442,7 @@ void proxies_publish(struct config *cfg);
  * installs it to pause, resume or close sockets. <what>: 0 stop for good, 1 pause, 2 resume.
  */
 void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what));
-/* Same for a new maxconn: sockets that wait may accept again. */
+/* Called when a frontend has a new maxconn: sockets that wait may accept again. */
 void proxy_set_limit_hook(void (*hook)(struct proxy *fe));
 
 /* Pauses, resumes and stops (for good) what a frontend listens on, and tells it. Any thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* queue.h - who waits for a slot on a server, and who is next
+/* queue.h - which requests wait for a slot on a server, and which one is next
  *
  * Purpose: a server with `maxconn` serves so many requests at once; the others wait here, on
  *          the server's queue (it was chosen: persistence, or only it may serve) or on the
@@ -8,7 +8,7 @@
  * Knows  : servers and tasks. Does not know streams: granting a slot wakes a task.
  * Owns   : nothing. A waiter is a member of its owner, which must leave before it dies.
  * Threads: from any thread. One lock per backend, never held on return; it is taken neither
- *          when the server has no maxconn nor when it has room and nobody waits.
+ *          when the server has no maxconn nor when it has room and the queue is empty.
  * Fails  : never (no allocation).
  * Manual : maxconn, minconn, maxqueue (server), fullconn, timeout queue (proxy).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* resolve.h - servers whose address comes from a name
  *
- * Purpose: how a name gets its first address (init-addr), and who gives it new ones at run time
+ * Purpose: how a name gets its first address (init-addr), and what gives it new ones at run time
  *          (resolvers, resolve-*): the settings of a server line. What is known at run time is
  *          part of the server's state and outlives a reload.
  *

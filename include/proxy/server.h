@@ -79,7 +79,7 @@ enum server_oper { SERVER_STOPPED, SERVER_STARTING, SERVER_RUNNING, SERVER_STOPP
 
 enum server_on_marked { SERVER_ON_NOTHING, SERVER_ON_SHUTDOWN_SESSIONS };
 
-/* Who changed it: what the log says behind "is DOWN". */
+/* What changed it: what the log says behind "is DOWN". */
 enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_SCRIPT, SERVER_BY_CHECK,
 		    SERVER_BY_AGENT, SERVER_BY_TRACK };
 
@@ -155,7 +155,7 @@ struct server {
 	unsigned index;               /* of its place in proxy->balance */
 	unsigned char send_proxy;     /* 0, 1, 2 */
 	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
-	bool is_direct;               /* proxy->direct: no server for anybody who looks */
+	bool is_direct;               /* proxy->direct, hidden: never reported as a server */
 	bool is_quic;                 /* quic4@ and the like: its connections are of QUIC */
 	bool is_reverse;              /* rhttp@: it has only connections that rules attach */
 
@@ -198,7 +198,7 @@ struct server {
 		bool is_any;          /* it is the wildcard */
 	} at;
 
-	int64_t tier;                 /* 1..SERVER_TIERS_MAX: who serves first */
+	int64_t tier;                 /* 1..SERVER_TIERS_MAX: the lowest one serves first */
 	struct {
 		int64_t maxconn, minconn, maxqueue; /* 0 none */
 	} limits;
@@ -300,8 +300,8 @@ void server_set_shutdown_hook(server_shutdown_fn *fn);
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			const char *by, char *message, size_t size);
 
-/* Closes the idle connections to <srv> on all threads, then calls <done> on this one (never at
- * once). False: no memory. The stream floor installs it.
+/* Closes the idle connections to <srv> on all threads, then calls <done> on this one (never before
+ * this function returns). False: no memory. The stream floor installs it.
  */
 typedef bool server_flush_fn(struct server *srv, void (*done)(void *ctx), void *ctx);
 void server_set_flush_hook(server_flush_fn *fn);
@@ -326,12 +326,12 @@ void server_conn_figures(const struct server *srv, unsigned thread,
  * memory. server_link() adds it. server_close() undoes what is not in the arena.
  */
 struct server *server_new(struct proxy *px, const char *name);
-/* The same without those of its default-server. */
+/* As server_new(), without the settings of its default-server. */
 struct server *server_new_bare(struct proxy *px, const char *name);
 /* Gives it the address of its line, which lives as long. */
 void server_set_line_address(struct server *srv, const struct sockaddr *sa, socklen_t len);
-/* Looks up the name of its line, for good: of servers whose names nobody watches (rings, peers). In
- * the check phase; what fails is reported.
+/* Looks up the name of its line, for good: of servers whose names are not resolved at run time
+ * (rings, peers). In the check phase; what fails is reported.
  */
 void server_resolve_once(struct config *cfg, struct server *srv, struct diag_list *diags);
 /* Is it the wildcard, which stands for the address that the client asked for? */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* walk.h - who goes over the proxies, and what waits until they have gone
+/* walk.h - walks over the proxies, and what waits until they are over
  *
- * A backend that was made and removed at run time is freed when nobody can stand on it any more.
- * Who finds one by a look-up, or in a list, may use it for the rest of this turn of its thread's
- * loop. To have it for longer there are:
+ * A backend that was made and removed at run time is freed when no thread can hold a pointer to it
+ * any more. Code that finds one by a look-up, or in a list, may use it for the rest of this turn of
+ * its thread's loop. To have it for longer there are:
  *
  *	streams        counted by their backend (CNT_SESS_CUR), as waiters of its queue are
- *	proxies_hold() from then on, what is removed stays: for who goes from proxy to proxy
+ *	proxies_hold() from then on, what is removed stays: for walks from proxy to proxy
  *	proxy_pin()    this one stays
- *	proxy_keep()   this one stays as long as its generation: for scripts, whose objects nobody
- *	               tells of the end
+ *	proxy_keep()   this one stays as long as its generation: for scripts, not told of its end
  *
  * The state of a command of the Runtime API that goes over them begins with a struct proxy_walk,
  * which holds the generation that it began with, too: the proxies stay until the command is
@@ -43,8 +42,8 @@ void proxy_pin(struct proxy *px);
 void proxy_unpin(struct proxy *px);
 void proxy_keep(struct proxy *px);
 
-/* After proxy_withdraw(): <be> is freed when nobody can stand on it, unless it is of the file. Any
- * thread, under config_edit_begin().
+/* After proxy_withdraw(): <be> is freed when no thread can hold a pointer to it, unless it is of
+ * the file. Any thread, under config_edit_begin().
  */
 void proxy_leaves(struct proxy *be);
 

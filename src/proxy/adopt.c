@@ -87,7 +87,7 @@ static bool state_is_used(const struct proxy *fe, const struct listener_state *s
 }
 
 /* The listener of <from> whose state <l> takes: the same place and address; with <anywhere>, the
- * same address that nobody has taken. NULL: none.
+ * same address if it is not taken yet. NULL: none.
  */
 static struct listener_conf *listener_twin(const struct listener_conf *l, const struct proxy *from,
 					   bool anywhere)

@@ -47,7 +47,7 @@ static struct balance *balance_of(const struct proxy *be)
 	return __atomic_load_n(&be->balance, __ATOMIC_ACQUIRE);
 }
 
-/* --- who is in use -------------------------------------------------------------------------- */
+/* --- servers in use ------------------------------------------------------------------------- */
 
 /* Is any server on its way to full weight? */
 static bool is_warming(const struct balance *b)
@@ -304,7 +304,7 @@ static struct server_balance *entry_vacant(struct proxy *be)
 	larger = balance_make(be, b, b->count + 1);
 	if (!larger || !balance_begin(larger))
 		return NULL;
-	/* who picks uses a table within one turn of its thread */
+	/* a caller that picks uses a table within one turn of its thread */
 	__atomic_store_n(&be->balance, larger, __ATOMIC_RELEASE);
 	thread_call_all(nothing, balance_destroy, b);
 	return &larger->entries[larger->count];
@@ -331,7 +331,7 @@ bool balance_add(struct server *srv)
 	return e != NULL;
 }
 
-/* Its pointer stays: who looked at its weight a moment ago may still follow it. */
+/* Its pointer stays: a thread that looked at its weight a moment ago may still follow it. */
 void balance_remove(struct server *srv)
 {
 	struct proxy *be = srv->proxy;

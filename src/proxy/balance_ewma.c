@@ -3,8 +3,9 @@
  *
  * Of two servers drawn by weight, the one of the smaller product wins: its usual latency times the
  * requests that it has, this one included, for its weight. The latency is an average that decays
- * with time (TAU), except that a higher one counts at once: a server that gets slow is left at
- * once, and asked again little by little. What was never measured is asked once, then waited for.
+ * with time (TAU), except that a higher one counts immediately: a server that gets slow is left
+ * immediately, and asked again little by little. What was never measured is asked once, then waited
+ * for.
  *
  * Each group measures for itself. Two threads that measure at the same instant may lose one.
  */

@@ -33,7 +33,7 @@ static void hash_update(struct balance *b)
 		balance_map_update(b);
 }
 
-/* A map knows one server for a hash, nobody else takes its requests. */
+/* A map knows one server for a hash, no other server takes its requests. */
 static struct server *hash_pick(struct balance *b, const struct balance_pick_args *args)
 {
 	uint32_t hash;

@@ -32,9 +32,9 @@ static unsigned divisor_of(unsigned a, unsigned b)
 	return a;
 }
 
-/* Fills <s>: at each turn the credit of every server grows by its weight, and who has most pays
- * the total for its turn. Credits are compared in whole totals only, equals in order of the file:
- * that makes the sequence which users of the reference know.
+/* Fills <s>: at each turn the credit of every server grows by its weight, and the one with the
+ * highest pays the total for its turn. Credits are compared in whole totals only, equals in order
+ * of the file: that makes the sequence which users of the reference know.
  */
 static void schedule_fill(struct schedule *s, const struct balance *b, int64_t *credit)
 {

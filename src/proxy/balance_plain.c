@@ -42,8 +42,8 @@ void balance_sums_fini(struct balance *b)
 	b->data = NULL;
 }
 
-/* Readers may see old and new sums at once: the worst is a draw that lands on a server which is
- * not in use, and is repeated.
+/* Readers may see old and new sums mixed: the worst is a draw that lands on a server which is not
+ * in use, and is repeated.
  */
 void balance_sums_update(struct balance *b)
 {
@@ -227,7 +227,9 @@ const struct balance_algorithm balance_first = {
 
 /* --- sticky --------------------------------------------------------------------------------- */
 
-/* Who came first serves, until it leaves: <since> sorts the servers by the time of their coming. */
+/* The server that came first serves, until it leaves: <since> sorts the servers by the time of
+ * their coming.
+ */
 #define NOBODY UINT32_MAX
 
 struct stay {

@@ -48,7 +48,9 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 	return __atomic_load_n(&e->weight, __ATOMIC_RELAXED);
 }
 
-/* For who picks, without the lock: an entry's server, and the number of entries that have one. */
+/* For callers that pick without the lock: an entry's server, and the number of entries that have
+ * one.
+ */
 static inline struct server *balance_entry_server(const struct server_balance *e)
 {
 	return __atomic_load_n(&e->server, __ATOMIC_ACQUIRE);

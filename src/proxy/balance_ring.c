@@ -166,7 +166,7 @@ bool balance_ring_init(struct balance *b)
 	return b->data != NULL;
 }
 
-/* Without memory the old ring stays: who left is passed over. */
+/* Without memory the old ring stays: a server that left is passed over. */
 void balance_ring_update(struct balance *b)
 {
 	struct ring *old = b->data, *next = ring_make(b, old);
@@ -253,7 +253,7 @@ struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct ba
 			first = e;
 		before = e;
 	}
-	/* nobody suits: its requests wait for the first one */
+	/* no server suits: the requests wait for the first one */
 	return first ? balance_entry_server(first) : NULL;
 }
 

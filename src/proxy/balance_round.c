@@ -4,8 +4,8 @@
  *
  * The order is a sequence, which depends on nothing but weights. So a thread takes a ticket, one
  * atomic addition, and the sequence says whose it is. Turns are made BATCH at a time under the
- * group's lock by whoever finds that there are no more; a change of weight takes back those that
- * nobody took yet.
+ * group's lock by the thread that finds that there are no more; a change of weight takes back those
+ * that were not taken yet.
  *
  *      ring   ... 3 1 3 2 3 1 | 3 2 3 1 ...
  *                  taken     ^next      ^made
@@ -134,7 +134,7 @@ static void turns_make(struct turns *t, uint64_t ticket)
 		unsigned index = wheel_turn(t->wheel, &t->undo[made % BATCH]);
 
 		if (index == WHEEL_NONE)
-			return; /* nobody is left: for this turn anyone is right */
+			return; /* no server is left: for this turn any one is right */
 		__atomic_store_n(&t->ring[made % RING], index, __ATOMIC_RELAXED);
 		__atomic_store_n(&t->made, made + 1, __ATOMIC_RELEASE);
 	}
@@ -155,7 +155,7 @@ static unsigned turns_take(struct turns *t)
 	return __atomic_load_n(&t->ring[ticket % RING], __ATOMIC_RELAXED);
 }
 
-/* Takes back the turns that nobody took, and sets the weights as they are now. */
+/* Takes back the turns that were not taken, and sets the weights as they are now. */
 static void turns_update(struct turns *t, const struct balance *b, bool backup)
 {
 	uint64_t next, made;
@@ -163,7 +163,7 @@ static void turns_update(struct turns *t, const struct balance *b, bool backup)
 	lock_take_in_group(&t->lock);
 	next = __atomic_load_n(&t->next, __ATOMIC_RELAXED);
 	made = __atomic_load_n(&t->made, __ATOMIC_RELAXED);
-	if (made < next) /* tickets that nobody could be found for */
+	if (made < next) /* tickets that no server was found for */
 		__atomic_store_n(&t->next, made, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < BATCH && made > next; i++)
 		wheel_undo(t->wheel, &t->undo[--made % BATCH]);

@@ -50,7 +50,7 @@ static inline bool tournament_is_used(const struct tournament *t, unsigned i)
 		TOURNAMENT_NONE;
 }
 
-/* Changes the key of <i> if it is still <old>; false: somebody else did. */
+/* Changes the key of <i> if it is still <old>; false: another thread did. */
 void tournament_set(struct tournament *t, unsigned i, int64_t key);
 /* Puts <i> in use or takes it out. One caller at a time. */
 void tournament_use(struct tournament *t, unsigned i, bool used);

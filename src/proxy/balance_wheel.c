@@ -89,7 +89,7 @@ static void round_begin(struct wheel *w)
 	w->round = w->turn = w->next_round;
 }
 
-/* Who is next in this round; WHEEL_NONE: it is over. */
+/* The server that is next in this round; WHEEL_NONE: it is over. */
 static unsigned round_next(const struct wheel *w)
 {
 	unsigned dated = place_first(w, WHEEL_DATED), fresh = place_first(w, WHEEL_FRESH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_state.c - what is known of a server's checks: its beginning, its texts, whom to wake */
+/* check_state.c - what is known of a server's checks: its beginning, texts, and tasks to wake */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ bool check_starts_down(const struct server *srv)
 					 srv->checks.init == CHECK_INIT_FULLY_DOWN);
 }
 
-/* The health of a server that nobody has checked yet. */
+/* The health of a server that was not checked yet. */
 static int first_health(const struct server *srv)
 {
 	const struct check_conf *h = &srv->checks.health;
@@ -124,7 +124,7 @@ void check_adopt(const struct server *to, const struct server *from)
 	lock_take(&from->proxy->state->change_lock);
 	up = adopt_one(&st->check, &to->checks.health, &from->checks.health, 0);
 	up = adopt_one(&st->agent, &to->checks.agent, &from->checks.agent, CHECK_AGENT) && up;
-	/* nobody is left who could bring it up again */
+	/* no check is left that could bring it up again */
 	if (up && !(st->admin & SERVER_MAINT) && st->oper == SERVER_STOPPED &&
 	    to->checks.health.on + to->checks.agent.on <
 	    from->checks.health.on + from->checks.agent.on)
@@ -154,7 +154,7 @@ void check_pause(struct server *srv, bool on, bool was_up)
 	}
 	if (flags & CHECK_CONFIGURED)
 		__atomic_and_fetch(&cs->flags, ~(unsigned)CHECK_PAUSED, __ATOMIC_RELAXED);
-	/* without a check there is nobody who counts */
+	/* without a check there is nothing that counts */
 	if (flags & CHECK_ENABLED && !srv->checks.track)
 		__atomic_store_n(&cs->health, first_health(srv), __ATOMIC_RELAXED);
 }

@@ -87,7 +87,7 @@ static uint32_t since_cleared(const struct rate_set *r, uint64_t sec, uint32_t s
 	return sum > spared ? sum - spared : 0;
 }
 
-/* The maximum is everybody's: it is looked at when a second is over, not at each event. */
+/* All threads share the maximum: it is updated when a second is over, not at each event. */
 void rate_set_begin(struct rate_set *r, unsigned n)
 {
 	struct rate_closed closed;
@@ -114,7 +114,7 @@ uint32_t rate_set_max(const struct rate_set *r)
 	/* (what passes now has to do with the second before) */
 	if (sum > max && now > __atomic_load_n(&r->cleared_sec, __ATOMIC_RELAXED) + 1)
 		max = sum;
-	/* seconds that nobody has closed yet */
+	/* seconds that no thread has closed yet */
 	for (unsigned g = 0; g < thread_group_count(); g++) {
 		uint64_t sec = __atomic_load_n(&rate_set_shard(r, g)->current_sec,
 					       __ATOMIC_RELAXED);
@@ -215,7 +215,7 @@ void time_set_fini(struct time_set *t)
 	t->shards = NULL;
 }
 
-/* A sample while the window is not full. */
+/* Adds a sample while the window is not full. */
 static void time_shard_fill(struct time_shard *s, uint32_t count, const uint64_t ms[TIME_KINDS])
 {
 	for (int k = 0; k < TIME_KINDS; k++) {
@@ -226,7 +226,7 @@ static void time_shard_fill(struct time_shard *s, uint32_t count, const uint64_t
 	__atomic_store_n(&s->count, count + 1, __ATOMIC_RELAXED);
 }
 
-/* The same once it is. */
+/* Adds a sample of <k> once the window is full. */
 static inline void time_shard_slide(struct time_shard *s, enum time_kind k, uint64_t ms)
 {
 	uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* direct.c - `dispatch` and `option transparent`: an address that needs no server line
  *
- * It is a server all the same, for whoever opens connections and counts: proxy->direct, which
- * stands in no list, so that nobody checks, balances, names or shows it. Requests that persistence
+ * It is a server all the same, for the code that opens connections and counts: proxy->direct, which
+ * stands in no list, so that it is not checked, balanced, named or shown. Requests that persistence
  * gives to no server go there.
  */
 #include <netinet/in.h>

@@ -36,7 +36,7 @@ static bool bind_has_guid(const struct bind_conf *b, const char *guid)
 	       (size_t)position <= listeners_of(b);
 }
 
-/* Who has it already: "server b/s", "backend b"; NULL: nobody. */
+/* The object that has it already: "server b/s", "backend b"; NULL: none. */
 static const char *guid_owner(struct config *cfg, const char *guid)
 {
 	struct bind_conf *b;

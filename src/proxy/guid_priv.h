@@ -8,11 +8,11 @@
 struct bind_conf;
 struct conf_line;
 
-/* Takes the next word as one; nobody else of the configuration may have it. Messages begin with
+/* Takes the next word as one; no other object of the configuration may have it. Messages begin with
  * <subject> ("'server b/s' : ", or "" for a proxy). False: reported.
  */
 bool guid_take(struct conf_line *l, const char *subject, const char **out);
-/* The same for the prefix of the names of a bind line's sockets (guid-prefix). */
+/* As guid_take(), for the prefix of the names of a bind line's sockets (guid-prefix). */
 bool guid_take_prefix(struct conf_line *l, const char *subject, const struct bind_conf *b,
 		      const char **out);
 

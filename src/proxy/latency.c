@@ -2,7 +2,7 @@
 /* latency.c - histograms of the phases of requests
  *
  * One set of counters: for each kind the sum of its values, then its buckets; and behind all one
- * that nobody reads, for the kinds that a request has not reached: so there is nothing to decide.
+ * that is never read, for the kinds that a request has not reached: so there is nothing to decide.
  */
 #include <stdlib.h>
 #include "base/histogram.h"
@@ -72,7 +72,7 @@ void latency_sample_make(struct latency_sample *s, const uint64_t us[TIME_KINDS]
 	}
 }
 
-/* What the loop of latency_set_add() does, where nobody else writes there. */
+/* What the loop of latency_set_add() does, where no other thread writes there. */
 static inline void add_alone(uint64_t *mine, const struct latency_sample *s, enum time_kind k)
 {
 	uint64_t *bucket = mine + s->bucket[k], *sum = mine + (unsigned)k * KIND_SIZE;

@@ -40,7 +40,7 @@ struct proxies *proxies_of(const struct config *cfg);
  */
 struct proxy *proxy_take_defaults(struct conf_line *l, const char *name);
 
-/* The same without stderr. */
+/* Logs an event of a proxy, without stderr. */
 void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -50,7 +50,7 @@ void mail_alert(const struct proxy *px, enum proxy_event event, const char *text
 /* The module's check hook: names resolved, defaults computed, states made. */
 void proxies_check(struct config *cfg, struct diag_list *diags);
 
-/* The same for one backend that is made at run time: its check_backend hook. */
+/* As proxies_check(), for one backend that is made at run time: its check_backend hook. */
 void proxies_check_added(struct proxy *be, struct diag_list *diags);
 
 /* direct.c, in the check phase: makes px->direct, if the proxy has one. */

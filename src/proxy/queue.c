@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* queue.c - which request waits for a slot of a server, and which one is next
  *
- * The slots of a server with a limit are one atomic number. Whoever gives a slot back looks for
- * waiters afterwards; whoever starts to wait looks for free slots afterwards. Both sides write
- * before they read (sequentially consistent), so that one of them sees the other and no slot is
- * lost. Grants are made under the lock, which is the only place where waiters are linked and
+ * The slots of a server with a limit are one atomic number. A stream that gives a slot back looks
+ * for waiters afterwards; a stream that starts to wait looks for free slots afterwards. Both sides
+ * write before they read (sequentially consistent), so that one of them sees the other and no slot
+ * is lost. Grants are made under the lock, which is the only place where waiters are linked and
  * unlinked.
  *
  * Slots taken while there was no limit are counted per thread group (CNT_SLOTS_FREE). The
@@ -23,7 +23,7 @@
 
 /* --- slots ---------------------------------------------------------------------------------- */
 
-/* Takes a slot if there is one, whoever waits. */
+/* Takes a free slot even if others are queued. */
 static bool slot_try(const struct server *srv)
 {
 	struct server_state *st = srv->state;
@@ -141,7 +141,9 @@ static struct server *server_for(const struct queue_waiter *w, struct server *sr
 	return NULL;
 }
 
-/* Who is next for <srv>: the best of its own queue and of the backend's; its own wins a tie. */
+/* The waiter that is next for <srv>: the best of its own queue and of the backend's; its own wins a
+ * tie.
+ */
 static struct queue_waiter *waiter_next(const struct proxy_state *ps, struct server *srv)
 {
 	struct tree_node *own = tree_first(&srv->state->queue.waiters);

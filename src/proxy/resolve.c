@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resolve.c - names of servers at run time: who asks for what, through reloads and commands
+/* resolve.c - names of servers at run time: what each server asks for, through reloads and commands
  *
  * What a server asks belongs to its state. When another generation has the same server, it goes on
  * asking the same resolution, and only the server that is told changes.
@@ -202,7 +202,7 @@ static bool order_send(struct server *srv, void (*run)(struct message *m))
 	return true;
 }
 
-/* Unless nobody asks about that server any more. */
+/* Runs the order, unless no server uses that resolution any more. */
 static void order_run(struct message *m, void (*run)(struct resolve_state *ns))
 {
 	struct resolve_order *o = container_of(m, struct resolve_order, message);

@@ -3,7 +3,7 @@
  *
  * The servers of a backend that ask for the same name share its addresses: none is taken twice,
  * unless a server may. One is the better, in this order, when it is in a network of resolve-net,
- * of the preferred family, nobody else's, and the server's already.
+ * of the preferred family, no other server's, and the server's already.
  */
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ void resolve_apply(struct resolve_state *ns, const struct addr *addr, int port, 
 		server_set_resolved(srv, true, "");
 }
 
-/* The address stays, for who is on the way to it. */
+/* The address stays, for streams that are on the way to it. */
 void resolve_lose(struct resolve_state *ns, const char *why)
 {
 	ns->taken = (struct addr){ .family = ADDR_NONE };

@@ -33,7 +33,9 @@ bool resolve_swap_name(struct server *srv, const char *name);
 /* Asks for the addresses of the name, no more for those of another one. */
 void resolve_ask_address(struct resolve_state *ns);
 void resolve_leave_address(struct resolve_state *ns);
-/* It has this address now, with <port> above 0 on this port; <source> is who says so. */
+/* It has this address now, with <port> above 0 on this port; <source> names the origin of the
+ * address.
+ */
 void resolve_apply(struct resolve_state *ns, const struct addr *addr, int port, const char *source);
 void resolve_lose(struct resolve_state *ns, const char *why);
 

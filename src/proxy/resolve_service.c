@@ -117,7 +117,7 @@ static void renew(struct resolve_state *ns)
 	set_address(ns);
 }
 
-/* The next service from <at> on that is nobody's; NULL: none. */
+/* The next service from <at> on that no server has; NULL: none. */
 static struct resolve_item *item_free(struct resolution *r, struct list **at)
 {
 	const struct list *head = resolution_items(r);

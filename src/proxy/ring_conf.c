@@ -251,7 +251,7 @@ static bool parse_timeout_server(struct conf_line *l)
 	return conf_take_time_ms(l, &ring_of(l)->server_ms) && conf_take_end(l);
 }
 
-/* The same as in a backend. */
+/* Parses a line `server` as a backend does. */
 static bool parse_server(struct conf_line *l)
 {
 	const struct conf_keyword *k = mod_server.keywords;

@@ -41,7 +41,7 @@ static void server_set_defaults(struct server *srv)
 	server_checks_set_defaults(&srv->checks);
 }
 
-/* Who takes the servers that are parsed now (at run time); NULL: their backend. */
+/* Where the servers go that are parsed now (at run time); NULL: to their backend. */
 static __thread struct server **capture;
 
 void server_set_capture(struct server **out)

@@ -83,7 +83,7 @@ static bool oper_set(struct server *srv, enum server_oper to)
 	note_change(st, from == SERVER_STOPPED);
 	__atomic_store_n(&st->warm, to == SERVER_STARTING ? 1 : SERVER_WARM, __ATOMIC_RELAXED);
 	__atomic_store_n(&st->oper, to, __ATOMIC_RELAXED);
-	/* who is down is not ejected any more */
+	/* a server that is down is not ejected any more */
 	if (to == SERVER_STOPPED)
 		__atomic_store_n(&st->outlier.is_out, 0, __ATOMIC_RELAXED);
 	return true;
@@ -110,7 +110,9 @@ bool server_warm_up(struct server *srv)
 	return warm;
 }
 
-/* Who found <be> just before a reload may change a state that is the next generation's already. */
+/* A caller that found <be> just before a reload may change a state that is the next generation's
+ * already.
+ */
 static void balance_update_live(struct proxy *be)
 {
 	struct config *live;

@@ -26,7 +26,7 @@ static void *field_of(struct conf_line *l)
 
 /* An alert about a word, in the words of server lines. */
 #define server_error(l, word, ...) conf_report(l, word, DIAG_ALERT, DIAG_AT, __VA_ARGS__)
-/* The same about the word that was read last. */
+/* An alert about the word that was read last. */
 #define option_error(l, ...) server_error(l, (l)->at - 1, __VA_ARGS__)
 
 /* "'server backend/server'" */

@@ -12,8 +12,8 @@ struct server;
 struct server_addr;
 struct server_state;
 
-/* What follows any change of who serves: weights are published, waiters find a server. Returns
- * whether the backend has just lost its last server: to be told behind the change itself.
+/* What follows any change of the servers in use: weights are published, waiters find a server.
+ * Returns whether the backend has just lost its last server: to be told behind the change itself.
  */
 bool server_publish(struct server *srv);
 /* Tells in the logs that <be> has lost its last server. */

@@ -276,7 +276,7 @@ static bool has_threads(const struct thread_mask *m)
 	return false;
 }
 
-/* Somebody must accept, and UNIX sockets cannot share their name. */
+/* At least one thread must accept, and UNIX sockets cannot share their name. */
 static void check_bind_threads(const struct proxy *px, struct diag_list *d)
 {
 	const struct listener_conf *lc;

@@ -4,9 +4,9 @@
  * What became of a backend that was removed, on thread 0. A tour is a message that goes from thread
  * to thread; when it is back, each has begun another turn.
  *
- *	LEAVES  it is in no list: those who found it before may still be at it
+ *	LEAVES  it is in no list: threads that found it before may still be at it
  *	  |  a tour
- *	LEFT    nobody finds it: its users become fewer only
+ *	LEFT    it is not found: its users become fewer only
  *	  |  when it has none
  *	EMPTY   a thread may still do in this turn what its last user began, or have sent a message
  *	  |  a tour, on which messages arrive; still without users

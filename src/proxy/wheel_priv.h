@@ -3,9 +3,9 @@
  *
  * Time is counted in turns, a round has as many turns as the sum of the weights in use. A server
  * that had its turn at T is due again at T + sum / weight, the rest of the division carried on to
- * its next turns. At each turn the earliest one that is due goes; of those due at once, the heavy
- * ones. Servers that have no date yet in this round ("fresh") fill the turns where nobody is due,
- * heavy ones first. A date beyond the round makes a server fresh in the next one.
+ * its next turns. At each turn the earliest one that is due goes; of those due at the same time,
+ * the heavy ones. Servers that have no date yet in this round ("fresh") fill the turns where no
+ * server is due, heavy ones first. A date beyond the round makes a server fresh in the next one.
  *
  *      fresh --turn--> dated --turn--> dated ... --date beyond the round--> later
  *        ^                                                                    |
@@ -59,7 +59,7 @@ struct wheel {
 struct wheel *wheel_new(unsigned count);
 /* Changes a weight (units of 1/WHEEL_SCALE). */
 void wheel_set(struct wheel *w, unsigned index, uint32_t weight);
-/* Sets all weights while no turn was taken: everybody is fresh. */
+/* Sets all weights while no turn was taken: all entries are fresh. */
 void wheel_start(struct wheel *w, unsigned index, uint32_t weight);
 /* Whose turn it is, WHEEL_NONE when all weights are 0. What <undo> gets takes the turn back, as
  * long as nothing else was changed since.
