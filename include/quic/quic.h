@@ -71,9 +71,11 @@ struct quic_line {
 	uint64_t window_max;          /* 0: that of quic_tunes */
 };
 
-/* Those of a generation. */
+/* The settings of a generation for connections of clients. */
 const struct quic_tunes *quic_tunes_of(const struct config *cfg);
-/* The same, of connections to servers: tune.quic.be.*; limited: as above. */
+/* The settings of a generation for connections to servers: tune.quic.be.*; <limited> as for
+ * clients.
+ */
 const struct quic_tunes *quic_back_tunes_of(const struct config *cfg);
 /* <bind>: the line's slots. NULL: it says nothing of QUIC. */
 const struct quic_line *quic_line_of(const struct slot_area *bind);
@@ -140,8 +142,8 @@ struct quic_conn *quic_dial(int fd, const struct quic_tunes *t, const struct qui
 /* Sends the first packet when the turn ends. The struct conn, whose CONN_CONNECTING and
  * CONN_HANDSHAKE are set, is the caller's from now on. When the handshake is over they are cleared
  * and its ops->ready() is called; it or something before it has called quic_conn_take(). If the
- * connection is lost before that, CONN_ERROR is set, with an errno, and whoever has taken it is
- * told by closed(), else ops->ready() is called. False: it failed, and both are gone.
+ * connection is lost before that, CONN_ERROR is set, with an errno, and the mux that has taken it
+ * is told by closed(); otherwise ops->ready() is called. False: it failed, and both are gone.
  */
 bool quic_dial_start(struct quic_conn *q);
 /* Of a connection that is of QUIC; NULL: it is not, or that is over. */
@@ -178,7 +180,7 @@ uint64_t quic_conn_since_ns(const struct quic_conn *q);
  * its streams are gone.
  */
 void quic_conn_close(struct quic_conn *q, uint64_t error);
-/* The same, without a word to the client. */
+/* As quic_conn_close(), but the client is not told. */
 void quic_conn_drop(struct quic_conn *q);
 /* So many faults of the client end it (tune.quic.fe.sec.glitches-threshold); 0: any. */
 unsigned quic_conn_glitches_max(const struct quic_conn *q);

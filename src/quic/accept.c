@@ -337,7 +337,7 @@ static void on_datagram(struct quic_socket *s, const struct quic_datagram *d)
 }
 
 /* What comes to the socket of a connection may be of another one: its peer may begin anew from the
- * same port, and before it was connected everybody's datagrams came.
+ * same port, and before it was connected datagrams of any peer came.
  */
 static void on_own_datagram(struct quic_socket *s, const struct quic_datagram *d)
 {

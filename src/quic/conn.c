@@ -272,8 +272,8 @@ static bool switch_version(struct quic_conn *q, uint32_t version)
 	return quic_initial_keys(q, &q->ids.retry);
 }
 
-/* Is the version the one that the peer means, not one that somebody else has chosen (RFC 9368 4)?
- * A client may prefer another one.
+/* Is the version the one that the peer means, not one that an attacker has chosen (RFC 9368 4)? A
+ * client may prefer another one.
  */
 static bool agree_on_version(struct quic_conn *q)
 {
@@ -340,7 +340,7 @@ static void tls_closed(void *owner)
 	struct quic_conn *q = owner;
 
 	q->conn = NULL;
-	/* a connection to a server that nobody has taken is given up */
+	/* a connection to a server that no mux has taken is given up */
 	if (q->flags & QUIC_FL_CLIENT && !q->events)
 		quic_conn_fail(q, QUIC_NO_ERROR, 0);
 }
@@ -517,7 +517,7 @@ static void shed(struct quic_conn *q)
 	quic_keys_free(&q->phase.rx_prev);
 }
 
-/* Nobody above knows of it any more; TLS is of no use. */
+/* Tells the layers above that it has ended: none knows of it any more; TLS is of no use. */
 static void part(struct quic_conn *q)
 {
 	const struct quic_events *events = q->events;

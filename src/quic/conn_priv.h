@@ -162,7 +162,7 @@ struct quic_version {
 	struct quic_keys *rx_first;    /* of the first one; owned; NULL: it is the same */
 };
 
-/* For those who look. */
+/* For `show quic`, see quic_ctl.c. */
 struct quic_counts {
 	uint64_t packets, bytes;       /* sent */
 	uint32_t lost;                 /* packets */
@@ -198,7 +198,7 @@ struct quic_conn {
 	struct quic_tunes own_tunes;
 	const struct quic_host *host;
 	const struct quic_tls_ops *tls;
-	const struct quic_events *events; /* NULL: nobody is to be told */
+	const struct quic_events *events; /* NULL: there is no user to be told */
 	void *owner;
 	struct conn *conn;             /* what floors above see; see QUIC_FL_LENT; NULL: no more */
 	struct quic_path path;
@@ -219,7 +219,7 @@ static inline bool quic_is_open(const struct quic_conn *q)
 	return q->state <= QUIC_OPEN;
 }
 
-/* Must more be received before anything is sent to an address that may be somebody else's (RFC 9000
+/* Must more be received before anything is sent to an address that may be a victim's (RFC 9000
  * 8.1)?
  */
 static inline bool quic_is_amplifying(const struct quic_conn *q)

@@ -10,7 +10,7 @@ static void no_count(struct quic_conn *q)
 {
 }
 
-/* The handshake is over: whoever waits for the connection is told. */
+/* The handshake is over: the user of the connection is told. */
 static void tell(struct quic_conn *q)
 {
 	struct conn *c = q->conn;

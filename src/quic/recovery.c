@@ -283,8 +283,8 @@ static void packet_acked(struct quic_conn *q, struct quic_space *s, struct quic_
 	forget(q, s, p);
 }
 
-/* The ranges of an ACK that packets in flight may be in, highest first; returns how many. Nobody
- * honest has more than fit.
+/* The ranges of an ACK that packets in flight may be in, highest first; returns how many. No honest
+ * peer has more than fit.
  */
 static unsigned ack_ranges(const struct quic_space *s, struct quic_frame *f, struct quic_range *out)
 {

@@ -567,7 +567,7 @@ void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t no
 {
 	bool there = q->flags & QUIC_FL_VALID || addr_eq(&q->path.from, &q->path.peer);
 
-	/* before the handshake is over nobody moves (RFC 9000 9) */
+	/* before the handshake is over no client may move (RFC 9000 9) */
 	if (q->state == QUIC_HANDSHAKE && !addr_eq(&q->path.from, &q->path.peer))
 		return;
 	/* (what comes from elsewhere allows nothing to be sent there) */

@@ -609,7 +609,7 @@ void quic_stream_leave(struct quic_stream *s)
 	/* what was received and not taken opens the connection's window */
 	if (s->flags & QUIC_SFL_RX && s->rx_taken < s->rx_high)
 		skip_received(s);
-	/* it is freed when nobody is on the stack who looks at it */
+	/* it is freed when no function on the stack looks at it */
 	if (!list_is_linked(&s->woken))
 		list_append(&s->conn->streams.woken, &s->woken);
 	quic_flush_later(s->conn);

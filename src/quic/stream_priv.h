@@ -23,7 +23,7 @@ enum quic_stream_flags {
 	QUIC_SFL_RX_END = 1 << 3,      /* all of it came, or it was reset */
 	QUIC_SFL_TX_RESET = 1 << 4,    /* we have reset it */
 	QUIC_SFL_RESET_DUE = 1 << 5, QUIC_SFL_RESET_ACKED = 1 << 6,
-	QUIC_SFL_STOP_DUE = 1 << 7, QUIC_SFL_STOPPED = 1 << 8, /* nobody wants what comes */
+	QUIC_SFL_STOP_DUE = 1 << 7, QUIC_SFL_STOPPED = 1 << 8, /* what comes is not wanted */
 	QUIC_SFL_MAX_DUE = 1 << 9,     /* MAX_STREAM_DATA */
 	QUIC_SFL_LEFT = 1 << 10,       /* its user has left */
 	QUIC_SFL_BLOCKED = 1 << 11,    /* its user waits for room */

@@ -26,7 +26,7 @@
 /* Packets that keys of AES-GCM protect (RFC 9001 6.6), and when the next keys are due. */
 #define SEALED_MAX (UINT64_C(1) << 23)
 #define SEALED_MANY (UINT64_C(1) << 22)
-/* Packets that may leave at once, beside those of a tick of the timers. */
+/* Packets that may leave together, beside those of a tick of the timers. */
 #define PACE_BURST 10
 #define PACE_TICK_NS (2 * NS_PER_MS)
 
@@ -156,7 +156,7 @@ static void put_path(struct outgoing *o, uint8_t type, const uint8_t *bytes)
 		o->pad = true;
 }
 
-/* They do not wait for a window: it may be full of what went to an address where nobody is. */
+/* They do not wait for a window: it may be full of what went to an address without a peer. */
 static void put_paths(struct outgoing *o)
 {
 	if (is_due(o, QUIC_FL_CHALLENGE_DUE))
@@ -418,7 +418,7 @@ static bool is_paced(const struct quic_conn *q)
 	return !q->tunes->unpaced && q->rtt.known && q->state == QUIC_OPEN;
 }
 
-/* What has become due since the last time; at once not more than a burst. */
+/* What has become due since the last time; together not more than a burst. */
 static void count_credit(struct quic_conn *q, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - q->pace_ns;

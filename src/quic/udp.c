@@ -27,7 +27,9 @@
 #define READ_BURST 128
 #define SEND_BURST 64
 #define DATAGRAM_ROOM 65536
-/* Bytes that are given to the kernel at once (UDP_SEGMENT: what one datagram may have at most). */
+/* Bytes that are given to the kernel in one call (UDP_SEGMENT: what one datagram may have at
+ * most).
+ */
 #define BATCH_ROOM 65000
 /* Bytes that may wait in a socket's buffer, as far as the system lets it: all connections of a
  * thread share it, and what does not fit is lost.
@@ -206,8 +208,8 @@ static bool is_full(int error)
 	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
 }
 
-/* Nobody is there at the server's end, as the kernel has heard. What is forged ends nothing but a
- * handshake that has not come far: see flush().
+/* The server's address has no receiver, as the kernel was told by ICMP. A forged message ends
+ * nothing but a handshake that has not come far: see flush().
  */
 static void note_error(struct quic_socket *s, int error)
 {

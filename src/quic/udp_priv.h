@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* udp_priv.h - QUIC: sockets of datagrams, and whose connection a datagram is (udp.c)
  *
- * Owns   : each thread its sockets. A socket closes behind its last connection when nobody listens.
+ * Owns   : each thread its sockets. A socket closes behind its last connection when no listener
+ *          uses it.
  * Threads: the calling one's; a datagram of another thread's connection goes there by its mailbox.
  */
 #ifndef QUIC_UDP_PRIV_H
@@ -37,7 +38,7 @@ struct quic_socket {
 	uint16_t port;                 /* ours, of a listening one */
 	quic_input_fn *input;
 	struct quic_conn *only;        /* whose alone it is; NULL: shared, or that is gone */
-	struct addr peer;              /* same: who it is connected to */
+	struct addr peer;              /* same: the peer that it is connected to */
 	int error;                     /* same: what the kernel has heard of it; 0 */
 	struct quic_listener listener; /* of a client's own: only <user> */
 	bool accepts;
@@ -58,7 +59,7 @@ struct list *quic_sockets(void);
 /* Sends what belongs to no connection, if the socket takes it. */
 void quic_send_datagram(struct quic_socket *s, const struct quic_datagram *d);
 /* A connection is reached by <s> from now on, and found by its ids / no more. The socket closes
- * behind the last one when nobody listens on it.
+ * behind the last one when no listener uses it.
  */
 void quic_attach(struct quic_conn *q, struct quic_socket *s);
 void quic_detach(struct quic_conn *q);
