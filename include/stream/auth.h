@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* auth.h - who sends a request, by its password
+/* auth.h - the user that sends a request, by its password
  *
  * A verdict that needs a slow hash is awaited where the caller comes back (EXPR_MAY_WAIT): the
- * stream is run again when it is there. Elsewhere it is computed at once.
+ * stream is run again when it is there. Elsewhere it is computed immediately.
  * Owns   : the job under way: a wait of the stream (stream/wait.h), cancelled when the stream ends.
  * Threads: the stream's.
  */
@@ -13,7 +13,7 @@
 #include "http/auth.h"
 #include "stream/stream.h"
 
-/* The user of <list> whose name and password the request gives. EXPR_NONE: nobody. */
+/* The user of <list> whose name and password the request gives. EXPR_NONE: no such user. */
 enum expr_result stream_auth_user(struct expr_ctx *ctx, const struct userlist *list,
 				  const struct auth_user **user);
 /* What the request says; <field> empty: Authorization, or Proxy-Authorization when the client takes

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* X(name, character of the log, "meaning"): who ended the stream. Manual 8.5, first character. */
+/* X(name, character of the log, "meaning"): what ended the stream. Manual 8.5, first character. */
 #define STREAM_CAUSES(X) \
 	X(NONE, '-', "normal end") \
 	X(CLIENT_ABORT, 'C', "the client broke off") \

@@ -18,7 +18,7 @@
  *     backend                     the backend was chosen
  *     head(REQUEST)               all rules have run, the head is what the server will get; before
  *                                 a server is chosen. Not in mode tcp
- *     data(REQUEST) ... end(REQUEST)       at once, whether a server is there or not
+ *     data(REQUEST) ... end(REQUEST)       immediately, whether a server is there or not
  *     begin(RESPONSE)             a server is connected, or a service answers; again for each retry
  *     reset(RESPONSE)             an interim answer (1xx) has passed by the chain
  *     before, after, head, data, end (RESPONSE)   as for requests, after all rules

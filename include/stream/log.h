@@ -20,7 +20,7 @@ struct stream;
 
 /* The two letters of the log that tell how it ended, so far. Manual 8.5. */
 void stream_end_letters(const struct stream *s, char letters[2]);
-/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
+/* An end that needs no attention: no error, no status 5xx (even of ours), no other try. */
 bool stream_is_normal(const struct stream *s);
 
 /* A line because a rule wants one; <s> NULL: of the session. */

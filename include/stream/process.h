@@ -26,7 +26,9 @@ void sessions_follow_thread(void);
  * it is the live one.
  */
 void streams_kill_older_thread(unsigned number);
-/* The same for idle connections to servers: those to a server that it has too are kept. */
+/* Closes idle connections to servers of older generations: those to a server that the live one has
+ * too are kept.
+ */
 void server_conns_follow_thread(void);
 /* Asks client connections of the calling thread to go (soft stop): one of <of> of those that were
  * not asked yet. With 1, so is each one that comes later, out of a backlog or from a handshake.

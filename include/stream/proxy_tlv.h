@@ -12,7 +12,7 @@
 
 struct session;
 
-/* Values above this are not given to anybody. */
+/* Longer values are not given to fetches. */
 #define PROXY_TLV_MAX 1024
 
 /* A fetch reads TLVs: they must be kept. */

@@ -63,7 +63,7 @@ struct rule_proxy {
 	const struct rule_use *use;      /* while a ruleset is read */
 	int64_t inspect_ms[2];           /* request, response; 0 none */
 	enum rule_order last_order[2];   /* latest kind seen, for warnings: requests, responses */
-	unsigned heir_caps;              /* check phase, of defaults with rules: who uses them */
+	unsigned heir_caps;              /* check phase, of defaults with rules: of their users */
 	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
 	unsigned first_number[RULES_COUNT], numbered;
 	struct rule_hits **hits;         /* by thread; state, atomic: see rule_hits.c */

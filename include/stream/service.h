@@ -3,8 +3,8 @@
  *
  * A service stands where a server would: it is the back endpoint of the stream, without a
  * connection. So its answer goes through the same stages as a server's (rules, framing, flow
- * control, counters, log), and a slow reader stops it. It gives the head at once and the body in
- * parts of some kilobytes; between two parts the thread serves others.
+ * control, counters, log), and a slow reader stops it. It gives the head immediately and the body
+ * in parts of some kilobytes; between two parts the thread serves others.
  *
  *      http-request use-service NAME ...  ->  RULE_SERVICE  ->  service_attach()
  *      kind->chosen(stream, proxy)        ->  the same, for what a proxy's own settings ask for
@@ -73,7 +73,7 @@ struct service_kind {
 	 * answer.
 	 */
 	enum service_result (*begin)(struct service_call *call);
-	/* It begins at once, and reads the request's body while that comes: call->body holds
+	/* It begins immediately, and reads the request's body while that comes: call->body holds
 	 * <body_max> bytes at most, the rest waits. It is continued when more came, or the end
 	 * (call->body_is_whole), and calls service_read() when it has taken some.
 	 */
@@ -84,7 +84,7 @@ struct service_kind {
 	bool is_raw;
 	/* Adds some kilobytes of body to <out>, which is empty. */
 	enum service_result (*part)(struct service_call *call, struct strbuf *out);
-	/* The same without a copy, instead of part(): adds some pieces of body to <to>. */
+	/* Without a copy, instead of part(): adds some pieces of body to <to>. */
 	enum service_result (*fill)(struct service_call *call, struct block_queue *to);
 	/* The answer is over or was broken off. NULL: nothing to do. */
 	void (*end)(struct service_call *call);

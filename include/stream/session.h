@@ -125,11 +125,13 @@ bool server_conn_is_named(const struct server *srv);
  * Closes <fd> when refused or when memory is out. Callback of net/listener.
  */
 void session_accept(struct listener_conf *l, int fd, const struct addr *src);
-/* The same for a client of QUIC whose handshake is over; its struct conn is taken over. */
+/* As session_accept(), for a client of QUIC whose handshake is over; its struct conn is taken
+ * over.
+ */
 struct listen_quic_client;
 void session_accept_quic(struct listener_conf *l, const struct listen_quic_client *client);
 /* quic-initial rules: what becomes of a client whose first packet came. Nothing is there yet but
- * two addresses: fetches see a session that is nobody's.
+ * two addresses: fetches see a session without a client connection.
  */
 enum quic_verdict;
 enum quic_verdict session_judge_quic(struct listener_conf *l, const struct addr *src,

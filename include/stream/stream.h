@@ -7,7 +7,7 @@
  * Owns   : its two endpoints (members), both heads, an arena for text that dies with it, a slot of
  *          its server.
  * Threads: that of its session.
- * Errors : why a stream ended is a row of stream/end.h, with a cause (who ended the stream) and a
+ * Errors : why a stream ended is a row of stream/end.h, with a cause (what ended the stream) and a
  *          phase (when): the log's termination code.
  */
 #ifndef STREAM_STREAM_H
@@ -107,7 +107,7 @@ enum stream_flags {
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */
-	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; who is asked next is counted then */
+	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; the next server is counted then */
 	STRM_IN_BUDGET = 1 << 30,    /* it is one of those that the retry budget counts */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 	STRM_SENT_EARLY = 1u << 31,  /* the connection's TLS handshake began behind the request */
@@ -277,7 +277,9 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
 	return (struct stream *)((char *)ep - offsetof(struct stream, back));
 }
 
-/* The stream whose back endpoint this is; NULL: it is somebody else's, a check's. */
+/* The stream whose back endpoint this is; NULL: the endpoint is no stream's but a check's, for
+ * instance.
+ */
 struct stream *stream_of_endpoint(struct endpoint *ep);
 
 /* The overrides, made on first use; NULL: no memory. */
@@ -289,7 +291,7 @@ bool stream_answer_field(struct stream *s, struct slice name, struct slice value
 /* Addresses of the client and of where it connected to, as rules of this stream see them. */
 const struct addr *stream_src(struct stream *s);
 const struct addr *stream_dst(struct stream *s);
-/* The same for the stream, or else the session, of a context; NULL: neither. */
+/* The addresses as the stream, or else the session, of a context has them; NULL: neither. */
 const struct addr *context_src(const struct expr_ctx *ctx);
 const struct addr *context_dst(const struct expr_ctx *ctx);
 /* What the proxy's lines say, in ms; 0: none. `timeout connect` stands for those of queues and
@@ -320,7 +322,7 @@ static inline void stream_note_rule(struct stream *s, uint32_t mark)
 /* Notes why the stream ends; the first end wins. END_NONE is not to be said. */
 void stream_set_end(struct stream *s, enum stream_end why);
 
-/* Who ended the stream; CAUSE_NONE: the end is normal, or has not come. */
+/* What ended the stream; CAUSE_NONE: the end is normal, or has not come. */
 static inline enum stream_cause stream_cause(const struct stream *s)
 {
 	return (enum stream_cause)stream_ends[s->end].cause;
@@ -335,7 +337,7 @@ void stream_count_request(const struct stream *s, unsigned which);
  * works. False: no memory.
  */
 bool streams_shutdown_server(struct server *srv);
-/* As above, of all backup servers of <be>. */
+/* As streams_shutdown_server(), for all backup servers of <be>. */
 bool streams_shutdown_backups(struct proxy *be);
 
 /* --- for actions, fetches and commands --------------------------------------------------------
@@ -346,8 +348,8 @@ bool streams_shutdown_backups(struct proxy *be);
 struct stream *stream_new(struct session *sess, bool http);
 /* Frees a stream that never ran and has no endpoint. */
 void stream_abandon(struct stream *s);
-/* The server as everybody sees it: NULL as well where the backend's `dispatch` or `option
- * transparent` stands in its place.
+/* The server as logs, fetches and rules see it: NULL as well where the backend's `dispatch` or
+ * `option transparent` stands in its place.
  */
 static inline struct server *stream_server(const struct stream *s)
 {
@@ -355,7 +357,7 @@ static inline struct server *stream_server(const struct stream *s)
 }
 /* Its CPU time so far, the call in progress included, of the time in which its thread profiled. */
 uint64_t stream_cpu_ns(const struct stream *s);
-/* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
+/* Ends it immediately, from outside its stages, on its thread: its client is cut off. Frees it. */
 void stream_kill(struct stream *s, enum stream_end why);
 /* The serial of the newest stream of the calling thread. */
 uint64_t stream_last_serial(void);

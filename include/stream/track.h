@@ -53,7 +53,7 @@ void track_glitch(struct session *s);
  * at the first call only.
  */
 void track_request(struct stream *s);
-/* A rule asked the client who it is: an error that no end of the stream tells. */
+/* A rule asked the client for credentials: an error that no end of the stream tells. */
 void track_refused(struct stream *s);
 /* The head of the server's answer is there. */
 void track_answer(struct stream *s, unsigned status);

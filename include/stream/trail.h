@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* trail.h - the way that a stream took: which rules applied, which servers were tried, why it ended
  *
- * Purpose: one description of a stream's way for all who tell it: the command `why`, the alias
+ * Purpose: one description of a stream's way for all that show it: the command `why`, the alias
  *          %trail and the fetch stream_trail of log lines. A stream remembers the numbers of the
  *          rules that applied (rule_list.h has how often each did); all else is looked up when its
  *          way is told.
@@ -96,7 +96,9 @@ void trail_describe(struct stream *s, struct failure *f);
  */
 void trail_put_line(struct stream *s, struct strbuf *out);
 
-/* Keeps the stream, which is over, unless its end is one that nobody asks about. */
+/* Keeps the stream, which is over, if it ended badly; the function of trail_set_keeper() decides
+ * that.
+ */
 void failure_keep(struct stream *s);
 /* The <back>-th last one of <px>, 0: the last one. False: there is none, or it is being written. */
 bool failure_read(const struct proxy *px, unsigned back, struct failure *out);

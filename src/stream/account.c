@@ -208,7 +208,7 @@ static uint64_t span_us(uint64_t from, uint64_t to)
 	return from && to > from ? (to - from) / 1000 : 0;
 }
 
-/* In the histograms of whoever had a part in the request. */
+/* In the histograms of the frontend, the backend and the server of the request. */
 static void count_latency(struct stream *s, const uint64_t spans[TIME_KINDS])
 {
 	const struct stream_times *t = &s->t;

@@ -15,11 +15,11 @@ void stream_count_upgrade(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
-/* A request that was answered at once, without a stream. */
+/* A request that was answered immediately, without a stream. */
 void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out);
 /* Counts 1 of enum counter_back for the backend and for the server, as far as there are. */
 void stream_count_back(const struct stream *s, unsigned which);
-/* The answer so far was for nobody: what was not counted of its bytes will not be. */
+/* The answer so far is dropped: what was not counted of its bytes will not be. */
 void stream_forget_answer(struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */
 void stream_count_continuously(struct stream *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* auth.c - who sends a request, by its password */
+/* auth.c - the user that sends a request, by its password */
 #include "stream/auth.h"
 #include "stream/stream.h"
 #include "stream/wait.h"

@@ -115,8 +115,8 @@ static void count_both(const struct stream *s, const struct server *srv, unsigne
 	counter_add(&srv->state->counters, which, 1);
 }
 
-/* The next try is <srv>'s (NULL: of whom a queue gives): one that failed to connect was a retry if
- * it is the same server's again.
+/* The next try is <srv>'s (NULL: that of the server that a queue gives): one that failed to connect
+ * was a retry if it is the same server's again.
  */
 static void count_next_try(struct stream *s, const struct server *before, const struct server *srv)
 {
@@ -249,7 +249,7 @@ static bool assign_wanted(struct stream *s, enum step *step)
 	return true;
 }
 
-/* `dispatch` and `option transparent`: who has no server goes there. */
+/* `dispatch` and `option transparent`: a stream without a server goes there. */
 static enum step assign_direct(struct stream *s)
 {
 	struct server *srv = s->be->direct;

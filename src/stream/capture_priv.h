@@ -11,7 +11,9 @@ void capture_request(struct stream *s);
 void capture_response(struct stream *s);
 /* The cookie that an answer sets, after its rules: they may have added it. */
 void capture_response_cookie(struct stream *s);
-/* Same, the cookie of a request that goes to a server: after the rules, as the reference does. */
+/* Captures the cookie of a request that goes to a server: after the rules, as the reference
+ * does.
+ */
 void capture_request_cookie(struct stream *s);
 /* Has <fe> a `capture cookie`? Else the two do nothing. */
 bool capture_wants_cookie(const struct proxy *fe);

@@ -60,7 +60,7 @@ static inline enum step stream_goto_busy(struct stream *s, enum stream_stage sta
 
 /* Ends for this reason, with the page of its row; returns what the stage must return. */
 enum step stream_fail(struct stream *s, enum stream_end why);
-/* The same with another status than that of the end's row. */
+/* As stream_fail(), with another status than that of the end's row. */
 enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned status);
 /* Sends the answer in s->res. */
 enum step stream_reply(struct stream *s);
@@ -111,7 +111,7 @@ enum step stream_response_wait(struct stream *s);
 
 /* --- forward.c */
 void stream_forward(struct stream *s);
-/* Keeps sources from filling queues that nobody empties. */
+/* Keeps sources from filling queues that are not emptied. */
 void stream_hold_front(struct stream *s);
 
 #endif

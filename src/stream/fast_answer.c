@@ -3,7 +3,8 @@
  *
  *     h1_parse -> service_answer -> kind->direct -> the connection's output
  *
- * Only for who asks for it: no rule, no log and no `show sess` knows of such a request.
+ * Only for configurations that ask for it: no rule, no log and no `show sess` knows of such a
+ * request.
  */
 #include "base/clock.h"
 #include "conf/conf.h"

@@ -85,7 +85,7 @@ static void splice_end(struct endpoint *from, struct endpoint *to, struct pipe *
 	pipe_give(pipe);
 }
 
-/* Does nobody take bytes any more? The rest is read away by the mux or cut. */
+/* Does this side take no bytes any more? The rest is read away by the mux or cut. */
 static inline bool is_deaf(const struct endpoint *to)
 {
 	return !to->ops || to->flags & (EP_ERROR | EP_TX_DONE);
@@ -233,7 +233,7 @@ static void set_deadlines(struct stream *s, bool request, bool response)
 	}
 	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP))
 		tunnel_limits(s, &client, &server);
-	/* whom do we wait for? Once the answer is here as a whole, a local one too: the client */
+	/* the side waited for; once the answer is here as a whole, a local one too: the client */
 	renew(&s->due.client_ms, client,
 	      !(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
 	      (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&

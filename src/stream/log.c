@@ -93,7 +93,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 		s->expr = before;
 }
 
-/* Is a line of this stream wanted by anybody? */
+/* Does any target want a line of this stream? */
 static bool is_wanted(const struct stream *s)
 {
 	return !(s->flags & STRM_LOGGED) && s->log.level != LOG_LEVEL_SILENT &&

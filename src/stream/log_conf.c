@@ -129,7 +129,7 @@ static bool is_early(const struct logformat *f)
 				      EXPR_USE_SESSION_END));
 }
 
-/* A format that nobody will read. */
+/* Warns of a format that is never used. */
 static void warn_unused(struct config *cfg, struct diag_list *diags, const struct proxy *px)
 {
 	static const struct diag_place bare = { .form = DIAG_BARE };

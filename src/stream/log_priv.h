@@ -10,7 +10,9 @@
 void stream_log(struct stream *s);
 /* Frees the calling thread's line. */
 void stream_log_thread_fini(void);
-/* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
+/* Writes the line of option logasap: once the answer's head was sent, or the server connected
+ * (TCP).
+ */
 void stream_log_early(struct stream *s);
 /* A line at a step that `log-steps` names. */
 void stream_log_step(struct stream *s, enum log_step step);

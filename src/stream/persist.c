@@ -380,7 +380,7 @@ void persist_request(struct stream *s)
 		cookies_read(s, p);
 	else if (!(s->flags & STRM_HTTP) && pp->rdp_cookie)
 		rdp_cookie_read(s, p, pp->rdp_cookie);
-	/* ignore-persist is about cookies; whom a table chose gets no cookie */
+	/* ignore-persist is about cookies; a client whose server a table chose gets no cookie */
 	found = tables_are_used() ? stick_request(s, !p->wanted) : NULL;
 	if (found) {
 		p->wanted = found;

@@ -269,7 +269,7 @@ enum step stage_http_request_fe(struct stream *s)
 	return http_request(s, s->fe);
 }
 
-/* A request cannot go on as bytes that nobody understands. */
+/* A request cannot go on as bytes in a backend of mode tcp: it is refused. */
 static enum step refuse_tcp_backend(struct stream *s)
 {
 	stream_set_end(s, END_TCP_BACKEND);

@@ -110,8 +110,8 @@ static enum step response_late(struct stream *s)
 	return STEP_WAIT;
 }
 
-/* The server wants the request once more, behind the handshake. A client which was as early, or
- * somebody before it, must hear of that (RFC 8470 5.2).
+/* The server wants the request once more, behind the handshake. A client which was as early, or a
+ * proxy before it, must hear of that (RFC 8470 5.2).
  */
 static bool too_early_is_retried(const struct stream *s)
 {
@@ -219,7 +219,7 @@ static bool promises_tunnel(const struct stream *s)
 	       s->res.status < 300 && s->res.body != HTTP_BODY_TUNNEL;
 }
 
-/* No answer comes any more, or nobody waits for it; else STEP_WAIT. */
+/* No answer comes any more, or no client waits for it; else STEP_WAIT. */
 static enum step check_waiting(struct stream *s)
 {
 	bool gone;
@@ -297,7 +297,7 @@ enum step stage_response(struct stream *s)
 	if (s->back.flags & EP_RX_BAD)
 		return response_failed(s);
 	s->back.flags &= ~EP_RX_HEAD;
-	/* a tunnel amid a request: nobody could tell its bytes from the request's */
+	/* a tunnel amid a request: its bytes could not be told from the request's */
 	if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
 		return stream_fail(s, END_TUNNEL_TOO_EARLY);
 	if (promises_tunnel(s))

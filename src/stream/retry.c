@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* retry.c - how many requests of a backend are tried again at once, and how soon
+/* retry.c - how many requests of a backend may be tried again at the same time, and how soon
  *
  * When servers are overloaded, every failure that is tried again makes it worse. A budget bounds
  * the requests that have been tried again and are not over yet to a share of the active ones; a

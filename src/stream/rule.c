@@ -398,7 +398,7 @@ enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *
 	unsigned saved = ctx->flags, i;
 	uint32_t side = ctx->stream ? stream_rule_side(ctx->stream, px) : 0;
 
-	/* without a stream nothing more can come, and nobody would come back */
+	/* without a stream nothing more can come, and the rules would not run again */
 	if (final || !ctx->stream)
 		ctx->flags |= EXPR_FINAL;
 	for (i = rules_start(rp, set, state); i < rp->count[set]; i++) {

@@ -154,7 +154,7 @@ static bool tcp_unknown_parse(struct conf_line *l)
 			  proxy_kind_name(px), px->name, word);
 }
 
-/* --- who may inherit rules ----------------------------------------------------------------- */
+/* --- sections that may inherit rules ------------------------------------------------------- */
 
 static bool has_own(const struct rule_proxy *rp, enum ruleset first, enum ruleset last)
 {

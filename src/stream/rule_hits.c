@@ -2,7 +2,7 @@
 /* rule_hits.c - how often each rule was looked at, and applied
  *
  * Each thread counts for itself, in an array per proxy that it makes when it first runs a rule of
- * the proxy: nothing is shared on the way of a request. Who reads adds the arrays up. Rules are
+ * the proxy: nothing is shared on the way of a request. A reader adds the arrays up. Rules are
  * numbered in the proxy: those of the rulesets one after the other, then redirects, then
  * use_backend and use-server. Each backend of a use_backends rule has a number behind its rule's.
  */

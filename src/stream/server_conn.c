@@ -3,7 +3,7 @@
  *
  * A thread without an idle one (server_idle.c) asks another thread of its group that has some, by
  * message: the owner takes one out of its list and its poller and sends it back, or says that there
- * is none. Nobody locks anything.
+ * is none. No lock is taken.
  */
 #include <string.h>
 #include "base/bug.h"
@@ -87,7 +87,7 @@ static void sc_closed(void *owner)
 	sc_free(owner);
 }
 
-/* May anybody else use this connection, or only its session? */
+/* Is this connection for its session only, not for others? */
 static bool sc_is_private(const struct server_conn *sc)
 {
 	const struct server *srv = sc->server;
@@ -151,7 +151,7 @@ static bool sc_keep_private(struct server_conn *sc)
 	return true;
 }
 
-/* Nobody uses <sc> now: is it kept for others? */
+/* No stream uses <sc> now: is it kept for others? */
 static bool sc_keep(struct server_conn *sc)
 {
 	struct server *srv;
@@ -161,7 +161,7 @@ static bool sc_keep(struct server_conn *sc)
 	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
 		return false; /* (a private one moves with its session) */
 	srv = sc->server;
-	/* (one whose handshake is not over would take anybody's request early) */
+	/* (one whose handshake is not over would take any client's request early) */
 	if (!tls_is_current(sc->conn) || (sc->multiplex && tls_is_early(sc->conn)) ||
 	    (srv->pool.max_reuse >= 0 && sc->streams > (unsigned)srv->pool.max_reuse))
 		return false;

@@ -65,7 +65,7 @@ void idle_leave(struct server_conn *sc);
 /* <sc> serves streams from now on; no more. */
 void idle_use_begin(struct server_conn *sc);
 void idle_use_end(struct server_conn *sc);
-/* Closes one that serves nobody, and is in no list. */
+/* Closes one that serves no stream, and is in no list. */
 void idle_close(struct server_conn *sc);
 /* Makes room for a new connection when descriptors get scarce: the oldest idle one of this thread
  * goes, whatever its server.
@@ -103,7 +103,7 @@ uint64_t server_conn_key(const struct server *srv, struct slice name);
 /* The key of a connection to <to> for the stream. */
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to,
 		       const struct wanted_said *said);
-/* The same, of one to where it leads now. False: nowhere, or no memory. */
+/* The key of a connection to the stream's current destination. False: nowhere, or no memory. */
 bool wanted_key(struct stream *s, uint64_t *key);
 /* At start-up. False: the kernel gives no random numbers. */
 bool server_key_init(void);

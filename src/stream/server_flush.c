@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_flush.c - closes the idle connections to a server on all threads: for who removes it, and
+/* server_flush.c - closes the idle connections to a server on all threads: when it is removed, and
  * when its certificate or the authorities that it is checked by were replaced
  */
 #include <stdlib.h>

@@ -233,7 +233,7 @@ void idle_close(struct server_conn *sc)
 	sc->mux->kind->back_close(sc->mux);
 }
 
-/* Closes half of the connections that nobody has needed for a whole period, at least one. */
+/* Closes half of the connections that were not needed for a whole period, at least one. */
 static void idle_purge(struct timer *t)
 {
 	struct idle_list *l = container_of(t, struct idle_list, timer);

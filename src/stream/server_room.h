@@ -21,7 +21,7 @@ enum server_room {
 
 /* Takes a place for a connection to s->server. */
 enum server_room server_room_take(struct stream *s);
-/* The same whether there is one or not. */
+/* Takes a place for a connection to <srv>, whether there is one or not. */
 void server_room_force(struct server *srv);
 /* Gives a place back. */
 void server_room_leave(struct server *srv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_shutdown.c - on-marked-down shutdown-sessions, on-marked-up shutdown-backup-sessions, and
- * whoever else ends the streams of a server
+ * other commands that end the streams of a server
  *
  * A server's change is told by any thread; each thread then ends its own streams.
  */

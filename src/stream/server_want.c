@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_want.c - what a stream wants of its connection to a server: name, protocol, socket, and
- * the key, a number that says who may use it again
+ * the key, a number that says which streams may use it again
  *
  * A connection has a name (pool-conn-name, else the one that its handshake asked for), comes from
  * an address, leads to one, has marks, began with a PROXY protocol header and was made with some

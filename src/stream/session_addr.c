@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* session_addr.c - who the client is, and where it connected to */
+/* session_addr.c - the client's address, and the one that it connected to */
 #include "base/clock.h"
 #include "log/log.h"
 #include "net/conn.h"

@@ -146,7 +146,7 @@ static bool prepares_nothing(const struct proxy *px, bool back)
 	return !stream_proxy(px)->unique_header && !capture_wants_cookie(px);
 }
 
-/* The same for stage_response_rules_fe(). */
+/* Does stage_response_rules_fe(), or that of the backend, find nothing to do? */
 static bool leaves_responses_alone(const struct proxy *px, bool back)
 {
 	if (rules_any(px, RULES_HTTP_AFTER))

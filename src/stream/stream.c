@@ -3,8 +3,8 @@
  *
  * Everything that happens to a stream (bytes, room, a connection, a timer, a granted slot) ends in
  * stream_run(). It calls the current stage's step until one waits or the stream ends. Steps call
- * down into the muxes, which may call wake() at once: the RUNNING flag turns that into another
- * round instead of a recursion.
+ * down into the muxes, which may call wake() before they return: the RUNNING flag turns that into
+ * another round instead of a recursion.
  */
 #include "base/bug.h"
 #include "base/clock.h"

@@ -43,7 +43,7 @@ struct stream_proxy {
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes and the driver need of every proxy; at the start of a generation. */
 void stream_fill_settings(struct config *cfg);
-/* The same for one proxy, its state included. */
+/* As stream_fill_settings(), for one proxy, its state included. */
 void stream_fill_proxy(struct proxy *px);
 /* The muxes count in the states of the proxies: again, once these were adopted. */
 void stream_settings_count(struct config *cfg);

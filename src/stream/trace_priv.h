@@ -11,7 +11,7 @@ struct endpoint;
 #define SESSION_EVENTS(X) \
 	X(NEW, "sess_new", "a session begins") X(END, "sess_end", "a session ends") \
 	X(ERROR, "sess_err", "a session failed")
-/* Same of source stream. */
+/* X(NAME, word, explanation) of source stream */
 #define STREAM_EVENTS(X) \
 	X(NEW, "strm_new", "a stream begins") X(FREE, "strm_free", "a stream ends") \
 	X(ERROR, "strm_err", "a stream failed") \
@@ -23,7 +23,7 @@ struct endpoint;
 	X(RETRY, "strm_retry", "a stream tries again, or may not") \
 	X(WAIT, "strm_wait", "a stream waits for something outside") \
 	X(WAKE, "strm_wake", "what a stream waited for is there, or is not waited for any more")
-/* Same of source applet. */
+/* X(NAME, word, explanation) of source applet */
 #define APPLET_EVENTS(X) \
 	X(NEW, "app_new", "a service is to answer") X(FREE, "app_free", "its call ends") \
 	X(RELEASE, "app_release", "the service lets go of it") \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unique_id.c - unique-id-format, unique-id-header, %ID and the fetch unique-id
  *
- * The text is built once, the first time that anybody asks for it, and lives as long as the stream.
+ * The text is built once, the first time that it is asked for, and lives as long as the stream.
  * Streams have the format of their frontend, health checks that of their backend.
  */
 #include "base/module.h"

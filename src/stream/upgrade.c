@@ -160,7 +160,9 @@ static bool take(struct stream *s, const struct mux_kind *kind)
 	return true;
 }
 
-/* What the client sent is another mux's business: nobody shall see that this stream was there. */
+/* What the client sent is another mux's business: logs and counters must not show that this stream
+ * was there.
+ */
 static enum step end_unseen(struct stream *s)
 {
 	s->flags |= STRM_LOGGED;
@@ -171,7 +173,7 @@ static enum step end_unseen(struct stream *s)
 	return STEP_END;
 }
 
-/* The mux reads the request at once, and finds this stream for it. */
+/* The mux reads the request immediately, and finds this stream for it. */
 static enum step go_on(struct stream *s)
 {
 	s->flags |= STRM_HTTP;

@@ -141,7 +141,7 @@ static bool is_request_begin(const struct stream *s)
 	       (s->stage == STAGE_TCP_CONTENT_BE && has_tcp_request_be(s));
 }
 
-/* The answer begins when there is somebody to give one; again at each try. */
+/* The answer begins when there is a server or a service to give one; again at each try. */
 static bool is_response_begin(const struct stream *s)
 {
 	return s->stage == STAGE_TCP_RESPONSE || (s->stage == STAGE_SEND && s->service);

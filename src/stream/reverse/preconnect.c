@@ -167,7 +167,7 @@ static bool settled(void *owner)
 
 	if (is_over(p))
 		return false;
-	p->has_place = false; /* the session has it, or nobody */
+	p->has_place = false; /* session_adopt() takes it, or gives it back */
 	if (!session_adopt(p->line, p->conn, p->mux, &p->to, p))
 		return false;
 	timer_set(&p->timer, TIMER_NEVER);

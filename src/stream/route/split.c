@@ -202,7 +202,7 @@ enum expr_result split_pick(const struct split *sp, struct expr_ctx *ctx, uint32
 		ret = expr_eval(sp->key, ctx, &s);
 	if (ret == EXPR_WAIT)
 		return EXPR_WAIT;
-	/* who has no key has nothing to come back by */
+	/* a request without a key has nothing to come back by */
 	if (ret == EXPR_NONE || !sample_cast(&s, SMP_BIN, ctx->arena) || !s.text.len)
 		return pick_by_chance(sp, tried, which);
 	return pick_by_key(sp, hash_bytes(s.text.ptr, s.text.len, 0), tried, which);

@@ -33,7 +33,7 @@ static void session_open(struct inside *x, struct proxy *px)
 {
 	struct session *sess = &x->sess;
 
-	list_init(&sess->link); /* no mux, so nothing to do for those who walk the thread's list */
+	list_init(&sess->link); /* no mux, so nothing to do for walks over the thread's list */
 	config_take(px->config);
 	proxy_pin(px);
 	sess->fe = px;
@@ -138,7 +138,7 @@ static void take_data(struct inside *x, struct endpoint *ep)
 	if (!(ep->flags & EP_TX_END) || ep->tx.len)
 		return;
 	ep->flags |= EP_TX_DONE;
-	/* nobody is left to send bytes to */
+	/* no receiver is left for bytes */
 	if (!x->request && !x->sent) {
 		x->sent = true;
 		ep->flags |= EP_RX_END;

@@ -14,7 +14,7 @@
 #define SERVICES_MAX 32
 /* No part is asked for while this much of the answer waits to be taken. */
 #define SERVICE_AHEAD (32 * 1024)
-/* The same where parts cost no copy. */
+/* As SERVICE_AHEAD, where parts cost no copy. */
 #define SERVICE_FILL_AHEAD (256 * 1024)
 
 static const struct service_kind *kinds[SERVICES_MAX];

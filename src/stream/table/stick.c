@@ -3,7 +3,7 @@
  *
  * Keys are taken while the request is looked at, and stored once its server is connected; those of
  * answers when these have come. A server is stored by its number and by a text: its name, or its
- * address (`srvkey`); who looks for it takes the text first.
+ * address (`srvkey`); a look-up takes the text first.
  */
 #include <string.h>
 #include "base/bug.h"

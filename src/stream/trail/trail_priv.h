@@ -22,11 +22,13 @@ struct trail_try {
 	int error;
 };
 
-/* Who is told of streams that are traced: stream_set_tracer(). */
+/* Is told of streams that are traced; set by stream_set_tracer(). */
 struct stream_tracer;
 extern const struct stream_tracer *trail_tracer;
 
-/* Who keeps streams that are over, see failure_keep(). Once, before any stream. */
+/* Sets the function that keeps streams that are over, see failure_keep(). Once, before any
+ * stream.
+ */
 typedef void trail_keep_fn(struct stream *s);
 void trail_set_keeper(trail_keep_fn *fn);
 
