@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* feed.h - what has changed in a table, for the one who tells others of it
+/* feed.h - what has changed in a table, for the reader that tells peers of it
  *
  * Purpose: table_changed() notes an entry here, once until the reader has taken it. So the price of
- *          a change does not grow with those who are told, and what changes a thousand times
- *          between two looks of the reader is told once.
+ *          a change does not grow with the number of peers that are told, and what changes a
+ *          thousand times between two looks of the reader is told once.
  * Owns   : a feed belongs to its state, from the first table_feed_open() to the end of that.
  *          A noted entry is held until it is taken, then by the reader.
  * Threads: each thread notes in a lane of its own, whose lock only the reader asks for besides. The
@@ -13,7 +13,8 @@
  * Errors : without memory for a lane an entry is not noted; its next change tries again.
  *
  * The reader numbers what it takes (table_stamp_set()): so a later walk tells what changed since.
- * Numbers are of 31 bits and go round; 0: nobody here has changed it, or not since it was made.
+ * Numbers are of 31 bits and go round; 0: this process has not changed it, or not since it was
+ * made.
  */
 #ifndef TABLE_FEED_H
 #define TABLE_FEED_H

@@ -25,8 +25,8 @@ struct table_pace {
 /* The longest time in which a pace may become fresh again: some 24 days. */
 #define TABLE_PACE_MAX_NS 2147483647000000ull
 
-/* <events> in <period_ns>, and <burst> at once above an even pace. False: more than one event in a
- * nanosecond, none, or a burst that takes longer than TABLE_PACE_MAX_NS.
+/* <events> in <period_ns>, and <burst> at the same time above an even pace. False: more than one
+ * event in a nanosecond, none, or a burst that takes longer than TABLE_PACE_MAX_NS.
  */
 bool table_pace_make(struct table_pace *p, uint64_t events, uint64_t period_ns, uint64_t burst);
 

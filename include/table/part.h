@@ -5,7 +5,7 @@
  *                                 '-- part of peer c
  *
  * Purpose: with `sum`, what a peer counts is not put over what is counted here, but kept beside it;
- *          whoever reads a counter or a rate gets the sum of all.
+ *          a reader of a counter or a rate gets the sum of all.
  * Owns   : parts belong to the state that they were made for, and live as long.
  * Threads: parts are made and filled by one thread (the home of the section peers); any thread
  *          reads sums: a lookup in each part.

@@ -9,7 +9,7 @@
  *          name, key and data. An entry that something holds (table_get(), table_find()) is neither
  *          removed nor moved before table_drop(). A holder of an entry also holds its state.
  * Threads: any. Entries are spread over shards by a keyed hash of their key; a lookup takes the
- *          lock of one shard for a few instructions. What an entry counts is atomic: who holds an
+ *          lock of one shard for a few instructions. What an entry counts is atomic: a holder of an
  *          entry counts and reads without a lock.
  * Order  : each shard keeps its entries in order of their last use, which is that of their expiry
  *          too, since a table has one `expire`. To spare the lock, an entry that is used often is
@@ -256,7 +256,9 @@ uint32_t table_state_changes(const struct table_state *st);
 
 /* The entry of a key, made when there is none, and held: NULL: no room, no memory. It is used. */
 struct table_entry *table_get(struct table_state *st, const struct table_key *key);
-/* The same, as if it had been used <age_ms> ago: what is there already does not get older. */
+/* As table_get(), as if the entry had been used <age_ms> ago: what is there already does not get
+ * older.
+ */
 struct table_entry *table_get_aged(struct table_state *st, const struct table_key *key,
 				   uint32_t age_ms);
 #define TABLE_EXPECTED_MAX 16
@@ -281,7 +283,9 @@ static inline void table_drop(struct table_entry *e)
 }
 /* An entry that is held was used: it does not expire before `expire` from now. */
 void table_touch(struct table_state *st, struct table_entry *e);
-/* It was used, and it was changed here: who tells others learns of it (table/feed.h). */
+/* It was used, and it was changed here: the reader of the table's feed learns of it
+ * (table/feed.h).
+ */
 void table_changed(struct table_state *st, struct table_entry *e);
 /* Milliseconds until it expires; 0: entries do not. */
 uint32_t table_expires_in(const struct table_state *st, const struct table_entry *e);

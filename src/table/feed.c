@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* feed.c - what has changed in a table, noted by those who change it
+/* feed.c - what has changed in a table, noted by the threads that change it
  *
- * An entry's stamp has a bit for "noted". The one who changes it sets that behind the change, the
- * reader clears it before it reads, each in one instruction that nothing passes: so either the
+ * An entry's stamp has a bit for "noted". The thread that changes it sets that behind the change,
+ * the reader clears it before it reads, each in one instruction that nothing passes: so either the
  * reader sees the change, or the entry is noted again.
  */
 #include <stdlib.h>

@@ -10,7 +10,7 @@ struct table_part {
 	struct table_state *state; /* owned */
 	char *name;                /* owned */
 	bool is_up;                /* atomic */
-	bool is_taken;             /* somebody fills it */
+	bool is_taken;             /* a peer fills it */
 };
 
 struct table_parts {
@@ -37,7 +37,7 @@ static struct table_part *part_named(struct table_parts *parts, const char *name
 	return NULL;
 }
 
-/* One that nobody fills, and of which everything has expired, for somebody else. NULL: none. */
+/* A part that no peer fills, and of which everything has expired, for another peer. NULL: none. */
 static struct table_part *part_reuse(struct table_parts *parts, const char *name)
 {
 	for (unsigned i = 0; i < count_of(parts); i++) {

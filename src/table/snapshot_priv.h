@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* snapshot_priv.h - snapshots of tables on disk: their format, who writes and reads them
+/* snapshot_priv.h - snapshots of tables on disk: their format, their writer and reader
  *
  *	head     "HAPTABLE", version 4, length of the shape 4, wall clock in us 8, start of the
  *	         process that wrote it in us 8

@@ -140,7 +140,7 @@ static void put_cell(struct writer *w, struct table_entry *e, enum table_data d,
 		put_number(w, v > w->now_ns ? v - w->now_ns : 0, 8);
 		break;
 	case TABLE_U32:
-		/* those who are connected now will not be */
+		/* clients that are connected now will not be */
 		put_number(w, d == TABLE_CONN_CUR ? 0 : __atomic_load_n((const uint32_t *)cell,
 									__ATOMIC_RELAXED), 4);
 		break;

@@ -329,7 +329,7 @@ static bool make_room(struct table_state *st, const struct table_shard *mine)
 	return false;
 }
 
-/* The same in the shard of the key, under its lock. */
+/* Makes room in the shard of the key, under its lock. */
 static bool make_room_here(struct table_state *st, struct table_shard *sh)
 {
 	uint32_t before = sh->used;

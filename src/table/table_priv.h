@@ -55,7 +55,7 @@ struct table_state {
 	uint32_t size, expire_ms, keep, bytes_factor, sums;
 	uint32_t grain_ms;            /* atomic: how long an entry keeps its place while used */
 	struct table_parts *parts;    /* owned; atomic; NULL: there is no peer */
-	struct table_feed *feed;      /* owned; atomic; NULL: nobody ever wanted one */
+	struct table_feed *feed;      /* owned; atomic; NULL: no reader ever opened one */
 	uint64_t secret[2];           /* of hash_sip13() */
 	unsigned shard_bits;
 	struct table_texts texts;
