@@ -73,13 +73,14 @@ bool tls_watch_is_wanted(const struct config *cfg);
  * be above maxsslconn.
  */
 bool tls_accept(struct conn *c, struct slot_area *bind);
-/* Goes on with the handshake at once, as an event would. True: it is over, well or not. */
+/* Goes on with the handshake immediately, as an event would. True: it is over, well or not. */
 bool tls_handshake_step(struct conn *c);
 
 /* With `allow-0rtt` a client's first bytes may come before the handshake is over (RFC 8446 2.3):
- * the layer above gets them at once, and what it sends leaves at once. Somebody may have recorded
- * and sent them again, so what must not be done twice waits (RFC 8470). We accept them once per
- * session: a session that may bring them is taken out of the cache by the first who asks for it.
+ * the layer above gets them immediately, and what it sends leaves immediately. An attacker may have
+ * recorded and sent them again, so what must not be done twice waits (RFC 8470). We accept them
+ * once per session: a session that may bring them is taken out of the cache by the first client
+ * that asks for it.
  */
 bool tls_is_early(const struct conn *c);
 struct task;
@@ -114,8 +115,8 @@ struct tls_quic_start {
  * answered as for any other, but no bytes go through it. False: as tls_accept().
  */
 bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how);
-/* The same for one to a server, as tls_dial(); CONN_HANDSHAKE is set, and the caller's to clear. No
- * early data is offered.
+/* TLS for a connection of QUIC to a server, as tls_dial(); CONN_HANDSHAKE is set, and the caller's
+ * to clear. No early data is offered.
  */
 bool tls_quic_dial(struct conn *c, struct dial_want *w, const struct tls_quic_start *how);
 extern const struct quic_tls_ops tls_quic_ops;
@@ -172,8 +173,8 @@ const struct expr *tls_server_sni(const struct slot_area *server, bool *is_auto)
  *
  * With DIAL_MAY_BE_EARLY it may take bytes before its handshake, sent as early data (RFC 8446 2.3):
  * with `allow-0rtt`, the line's ALPN, and when there is a session whose server allows it; then it
- * sets DIAL_IS_EARLY. Who records these bytes can send them again, so they must be safe to be done
- * twice. tls_is_early() and conn_alpn() tell of it until the handshake is over.
+ * sets DIAL_IS_EARLY. An attacker that records these bytes can send them again, so they must be
+ * safe to be done twice. tls_is_early() and conn_alpn() tell of it until the handshake is over.
  */
 bool tls_dial(struct conn *c, struct dial_want *w);
 /* Has the server taken none of what was sent early? The connection is lost then. */

@@ -107,7 +107,7 @@ static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, unsigned *do
 	return !changed || tls_names_publish(b);
 }
 
-/* Makes the contexts of whoever uses <ca> anew. Same. */
+/* Makes the contexts that use <ca> anew. False: <why>. */
 static bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, unsigned *dots,
 			     char *why, size_t size)
 {

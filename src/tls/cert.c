@@ -19,7 +19,7 @@
 
 /* --- closed ones ---------------------------------------------------------------------------- */
 
-/* The PEM text of a certificate that nobody has used yet. */
+/* The PEM text of a certificate that was not used yet. */
 struct tls_closed {
 	struct der_cert look;        /* of <der> */
 	unsigned char *der;          /* the leaf; OpenSSL's memory */
@@ -72,7 +72,7 @@ void tls_cert_drop(struct tls_cert **pc)
 	free(c);
 }
 
-/* Nobody is asked for a pass phrase: a key that needs one is no key. */
+/* There is no prompt for a pass phrase: a key that needs one is no key. */
 static int no_phrase(char *buf, int size, int writing, void *ctx)
 {
 	return 0;
@@ -107,7 +107,7 @@ void tls_cert_skip_self_issued(bool skip)
 	skip_self_issued = skip;
 }
 
-/* A root: who trusts it has it already. */
+/* Is this a root? A peer that trusts it has it already. */
 static bool is_self_issued(X509 *x)
 {
 	return X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
@@ -354,7 +354,7 @@ bool tls_cert_open(struct tls_cert *c)
 	return c->leaf && c->key;
 }
 
-/* Leaf, chain and key at once. False: <why>. */
+/* Opens leaf, chain and key immediately. False: <why>. */
 static bool open_now(struct tls_cert *c, const char *text, size_t len, struct tls_cert_files *f,
 		     char *why, size_t size)
 {
@@ -413,7 +413,7 @@ static bool staple(struct tls_cert *c, char *why, size_t size)
 	return false;
 }
 
-/* Same for timestamps. */
+/* Has handshakes show the certificate's timestamps. False: <name> is no list of them. */
 static bool show_timestamps(struct tls_cert *c, const char *name, char *why, size_t size)
 {
 	if (tls_sctl_is_list(c->sctl, c->sctl_len) &&
@@ -450,7 +450,7 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why
 		return NULL;
 	}
 	if (!tls_cert_has_key(c))
-		return c; /* nobody is shown it */
+		return c; /* it is shown to no client */
 	if (!load_extras(c, f, why, size)) {
 		tls_cert_drop(&c);
 		return NULL;

@@ -78,8 +78,8 @@ unsigned char *tls_base64_read(struct slice text, size_t *len);
  */
 struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
 				 const char *name, char *why, size_t size);
-/* Makes leaf, key and chain if they are not there yet: before anybody looks at them. False: no
- * memory, or OpenSSL wants nothing of it. Any thread.
+/* Makes leaf, key and chain if they are not there yet: before they are looked at. False: no memory,
+ * or OpenSSL wants nothing of it. Any thread.
  */
 bool tls_cert_open(struct tls_cert *c);
 /* Does its key go with its leaf? False: <why>. */

@@ -136,7 +136,7 @@ static int cut(char *text, char **words, struct arena *arena)
 	return n;
 }
 
-/* Is it about the certificate, not about who shows it? */
+/* Is it about the certificate, not about the line that shows it? */
 static bool is_load_option(const struct conf_keyword *k)
 {
 	return k->parse == parse_file || k->parse == parse_switch;

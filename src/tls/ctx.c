@@ -15,7 +15,7 @@
 #include "shown_priv.h"
 #include "store_priv.h"
 
-/* What OpenSSL's buffer takes at once: two records, so that a stream of them costs half as many
+/* What OpenSSL's buffer takes in one read: two records, so that a stream of them costs half as many
  * system calls, while a connection in the middle of a record holds no more than that.
  */
 #define READ_SIZE (2 * (16384 + 256 + 5))
@@ -63,7 +63,7 @@ static bool set_algorithms(SSL_CTX *ctx, const struct tls_settings *s, char *why
 	return !what;
 }
 
-/* --- who is trusted --------------------------------------------------------------------------- */
+/* --- authorities that are trusted ------------------------------------------------------------- */
 
 static bool store_add(X509_STORE *store, const struct tls_ca *ca)
 {

@@ -34,7 +34,7 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 /* The bits of these for the versions that the settings leave out. */
 uint64_t tls_versions_off(const struct tls_settings *set);
 /* What a server without ssl-min-ver begins at: the end of the versions that hang together with the
- * highest one; TLS 1.2, with which listeners begin, is not meant for those who call.
+ * highest one; TLS 1.2, with which listeners begin, is not meant for servers.
  */
 uint16_t tls_lowest_version(const struct tls_settings *set);
 /* Is ssl-max-ver below the default of ssl-min-ver, which is not given? Then it is the lowest

@@ -41,7 +41,7 @@ static bool take_any(struct slice *in, unsigned *tag, struct slice *out)
 	return true;
 }
 
-/* Same, of this kind only. */
+/* As take_any(), but only an element with the tag <want>. */
 static bool take(struct slice *in, unsigned want, struct slice *out)
 {
 	struct slice rest = *in;

@@ -142,7 +142,7 @@ struct slice tls_alpn(const struct conn *c)
 	if (!t)
 		return slice_none();
 	if (tls_early_goes_on(t) && t->flags & TLS_FL_BACK) {
-		/* who takes early data keeps to the session's */
+		/* a server that takes early data keeps to the session's */
 		SSL_SESSION_get0_alpn_selected(SSL_get0_session(t->ssl), &p, &size);
 		return slice_make((const char *)p, size);
 	}

@@ -34,7 +34,7 @@ static inline bool tls_sends_early(const struct tls_conn *t)
 bool tls_early_read(struct tls_conn *t);
 /* Gives what was read. */
 size_t tls_early_take(struct tls_conn *t, char *p, size_t room);
-/* The handshake is over, or failed: wakes who waits for it. */
+/* The handshake is over, or failed: wakes the stream that waits for it. */
 void tls_early_over(struct tls_conn *t);
 void tls_early_free(struct tls_conn *t);
 

@@ -4,7 +4,7 @@
  * OpenSSL 3.0 has no AES-GCM for CPUs with wide AES (VAES): ipsec-mb takes a quarter of its time
  * for a full record, a fifth for a small one. The provider is built into the program; contexts of
  * OpenSSL made with tls_gcm_properties() take AES-128-GCM and AES-256-GCM from it, everything else
- * from where they would. It does all that OpenSSL's does, whoever asks.
+ * from where they would. It does all that OpenSSL's does, for any caller.
  *
  * A context keeps the key as it was given. What ipsec-mb makes of a key is larger than everything
  * else here and made in 100 ns, so each thread has that for one key only (<ready>): an idle

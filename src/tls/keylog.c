@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keylog.c - edge file: secrets of connections for those who decipher captures (tune.ssl.keylog)
+/* keylog.c - edge file: secrets of connections to decipher captures (tune.ssl.keylog)
  *
  * Manual: configuration 3.2 tune.ssl.keylog, 7.3.4.
  */

@@ -33,7 +33,7 @@ struct tls_cert *tls_forge_cert(struct tls_forge *f, struct slice host, struct t
 struct tls_choice {
 	struct tls_cert *cert[TLS_KEY_TYPES];
 	struct tls_ctx *ctx[TLS_KEY_TYPES];
-	bool is_default;             /* the name is of nobody */
+	bool is_default;             /* no certificate has the name */
 };
 
 /* Builds the names of a bind line anew from its uses and publishes them. Under the store's lock
@@ -53,7 +53,7 @@ void tls_names_fini(struct tls_bind *b);
  */
 bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		    struct tls_choice *out);
-/* Is <u> for names that nobody has, <first> being the first of its bind line? */
+/* Is <u> for names that no certificate has, <first> being the first of its bind line? */
 bool tls_use_is_default(const struct tls_use *u, const struct tls_use *first);
 /* For commands: each name with what it leads to. */
 struct tls_name_row {

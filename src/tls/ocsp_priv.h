@@ -50,7 +50,9 @@ char *tls_ocsp_key_of_answer(const unsigned char *der, size_t len);
 char *tls_ocsp_uri(struct tls_cert *c);
 /* What to GET from <uri> for <c> (RFC 6960 A.1). To free; NULL: no memory. */
 char *tls_ocsp_url(struct tls_cert *c, const char *uri);
-/* Is the answer signed by the issuer of <c>, or by whom that has charged with it? */
+/* Is the answer signed by the issuer of <c>, or by a responder that the issuer has charged with
+ * it?
+ */
 bool tls_ocsp_is_signed(struct tls_cert *c, const unsigned char *der, size_t len);
 /* Replaces the answer of <c>, also for handshakes that are under way. False: <why>. */
 bool tls_ocsp_replace(struct tls_cert *c, const unsigned char *der, size_t len, char *why,

@@ -31,7 +31,7 @@ static struct {
 } me;
 
 static const struct tls_event_log *event_log;
-static const struct tls_fetcher *fetcher; /* or NULL: nobody is asked */
+static const struct tls_fetcher *fetcher; /* or NULL: no responder is asked */
 
 void tls_set_fetcher(const struct tls_fetcher *f)
 {
@@ -111,7 +111,7 @@ bool tls_ocsp_know(struct config *cfg, struct tls_entry *e)
 		return true;
 	uri = updated ? tls_ocsp_uri(e->cert) : NULL;
 	if (updated && !uri && !e->cert->ocsp_len)
-		return true; /* nobody to ask */
+		return true; /* no responder to ask */
 	o = calloc(1, sizeof(*o));
 	if (o)
 		o->key = tls_ocsp_key(e->cert);

@@ -160,7 +160,7 @@ static EVP_PKEY *read_told(struct slice pem, char *phrase)
 	return read_by(pem, phrase);
 }
 
-/* Same, under the lock. */
+/* The key behind a pass phrase: one that is known, or that of the command. Under the lock. */
 static EVP_PKEY *find_key(const struct tls_phrases *p, const char *path, struct slice pem,
 			  char *why, size_t size)
 {

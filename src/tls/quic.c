@@ -36,7 +36,7 @@ static bool put_clear(struct tls_quic *q, const uint8_t *bytes, size_t len)
 	       BIO_write(q->in, bytes, (int)len) == (int)len;
 }
 
-/* The same, protected (RFC 8446 5.2). */
+/* As put_clear(), but protected (RFC 8446 5.2). */
 static bool put_protected(struct tls_quic *q, struct tls_quic_records *r, const uint8_t *bytes,
 			  size_t len)
 {
@@ -196,7 +196,7 @@ static void quic_close(struct conn *c)
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
 		EVP_CIPHER_CTX_free(q->records[i].aead);
 	free(q);
-	c->flags |= CONN_ERROR; /* nobody is told goodbye */
+	c->flags |= CONN_ERROR; /* the peer is not told goodbye */
 	transport_tls.close(c);
 }
 

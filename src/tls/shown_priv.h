@@ -27,7 +27,7 @@ bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, 
 		   time_t until);
 /* What was set as TLS_SHOWN_NAME; it lives with the leaf. slice_none(): nothing. */
 struct slice tls_shown_name(X509 *leaf);
-/* Makes room in a leaf that nobody uses yet. */
+/* Makes room in a leaf that is not in use yet. */
 void tls_shown_prepare(X509 *leaf);
 /* Has <ctx> show these. */
 void tls_shown_attach(SSL_CTX *ctx);

@@ -47,7 +47,7 @@ static inline enum expr_result tls_smp_text(struct sample *out, const char *text
 	return tls_smp_bytes(out, SMP_STR, text, text ? strlen(text) : 0);
 }
 
-/* Same, copied to the context's arena. */
+/* As tls_smp_bytes(), copied to the context's arena. */
 static inline enum expr_result tls_smp_copy(struct expr_ctx *ctx, struct sample *out,
 					    enum sample_type type, const void *p, size_t len)
 {

@@ -20,8 +20,8 @@
 #include "store_priv.h"
 
 #define FILE_MAX (64 << 20)
-/* As many certificates are opened when they are read, to be told at once what is wrong with them;
- * with more, what der.c sees must do until they are used.
+/* As many certificates are opened when they are read, to report immediately what is wrong with
+ * them; with more, what der.c sees must do until they are used.
  */
 #define OPENED_AT_ONCE 64
 

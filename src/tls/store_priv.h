@@ -39,7 +39,7 @@ struct tls_entry {
 	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	bool in_store;               /* of a crt-store */
-	const struct tls_acme *acme; /* in the arena; NULL: nobody asks for it */
+	const struct tls_acme *acme; /* in the arena; NULL: it is not obtained by ACME */
 	bool jwt;                    /* atomic: tokens may be read with it */
 	char *note;                  /* why its OCSP answer was left out; owned, NULL: it was not */
 	uint64_t stamp;              /* of its files, for watch.c */
@@ -71,7 +71,7 @@ void tls_store_lock(void);
 void tls_store_unlock(void);
 /* The entry of a file, read when it is the first time. NULL: <why>. */
 struct tls_entry *tls_store_cert(struct config *cfg, const char *path, char *why, size_t size);
-/* Same for parts with a name of their own (crt-store); replaces nothing. */
+/* As tls_store_cert(), for parts with a name of their own (crt-store); replaces nothing. */
 struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 				 const struct tls_cert_files *given, char *why, size_t size);
 struct tls_entry *tls_store_find(struct tls_store *s, const char *name);
@@ -88,7 +88,9 @@ void tls_store_set_cert(struct tls_entry *e, struct tls_cert *cert);
 struct tls_cert *tls_store_take(const struct config *cfg, const char *name, bool *jwt);
 struct tls_entry *tls_store_first(struct tls_store *s);
 struct tls_entry *tls_store_next(struct tls_entry *e);
-/* Same for CA files (and "@system-ca") and revocation lists. */
+/* The entries of CA files (and "@system-ca") and revocation lists, as those of certificates
+ * above.
+ */
 struct tls_ca *tls_store_ca(struct config *cfg, const char *path, bool crl, char *why, size_t size);
 struct tls_ca *tls_store_ca_find(struct tls_store *s, const char *name);
 /* For commands: one that is known, or "@system-ca", which is read when it is named for the first

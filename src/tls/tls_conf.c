@@ -52,7 +52,7 @@ static bool parse_text(struct conf_line *l)
 	return true;
 }
 
-/* Same; a directory, once. */
+/* As parse_text(), for a directory that is set once. */
 static bool parse_base(struct conf_line *l)
 {
 	if (*(const char **)((char *)global_of(l) + l->keyword->offset))

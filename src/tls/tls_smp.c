@@ -65,7 +65,7 @@ static enum expr_result fetch_alpn(FETCH_ARGS)
 	return tls_smp_bytes(out, SMP_STR, p, len);
 }
 
-/* NPN is of the past: nobody offers it. */
+/* NPN is of the past: no client offers it. */
 static enum expr_result fetch_npn(FETCH_ARGS)
 {
 	return EXPR_NONE;

@@ -4,8 +4,9 @@
  *
  *     inotify, of folders --> a pause --> look at each file --> read, check, swap
  *
- * Folders are watched, not files: most who change a file put another one in its place, some by a
- * symbolic link far from its name. What is in use stays when the new one is not good. Thread 0.
+ * Folders are watched, not files: most programs that change a file put another one in its place,
+ * some by a symbolic link far from its name. What is in use stays when the new one is not good.
+ * Thread 0.
  */
 #include <errno.h>
 #include <stdio.h>

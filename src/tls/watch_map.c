@@ -13,7 +13,7 @@ static struct {
 	} *maps;                     /* owned */
 	unsigned count, at;
 	struct pattern_reading *reading; /* of maps[at]; owned; NULL: none */
-	bool cut;                    /* the round was not made at once: files changed behind it */
+	bool cut;                    /* the round was interrupted: files changed behind it */
 } me;
 
 bool watch_maps_begin(struct config *cfg)
