@@ -116,7 +116,7 @@ static int indent_of(const struct source *s, const int *levels, int i)
 	}
 	if (l->kind == SOURCE_SECTION || l->section < 0 || levels[i] < 0)
 		return 0;
-	/* it may bring lines of this section or others: who wrote it has told */
+	/* it may bring lines of this section or others: its author has indented it as meant */
 	if (l->kind == SOURCE_DIRECTIVE && source_begins(l, ".include") && !l->words[0].at)
 		return 0;
 	return STEP * (1 + levels[i]);
