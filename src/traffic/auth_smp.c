@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* auth_smp.c - edge file: fetches on who sends a request, and the user lists that they name
+/* auth_smp.c - edge file: fetches on the user of a request, and the user lists that they name
  *
  * Manual: configuration 7.3.6 http_auth...
  */

@@ -38,7 +38,7 @@ static struct slice piece_url(const struct http_msg *m)
 /* "1.1" of "HTTP/1.1" */
 static struct slice piece_version(const struct http_msg *m)
 {
-	/* others pass by accept-unsafe-violations only, and are none that anybody compares with */
+	/* others pass by accept-unsafe-violations only, and are not compared with */
 	if (m->version_text.len)
 		return m->version_text.len == 8 && slice_starts(m->version_text, SLICE("HTTP/")) ?
 			slice_sub(m->version_text, 5, 8) : SLICE("");

@@ -29,7 +29,9 @@ static void nothing(void *key)
 {
 }
 
-/* Streams use a key within one turn of their thread: when all have had one, nobody has the old. */
+/* Streams use a key within one turn of their thread: when all have had one, no stream has the old
+ * one.
+ */
 static void key_replace(struct persist_proxy *pp, char *key)
 {
 	char *old = pp->own_key;

@@ -54,7 +54,7 @@ static bool check_fixed(struct conf_line *l, struct expr_arg *args, const char *
 	return true;
 }
 
-/* The first TLV of the type; who iterates gets each. */
+/* The first TLV of the type; a caller that iterates gets each. */
 static enum expr_result give_tlv(struct expr_ctx *ctx, uint8_t wanted, struct sample *out)
 {
 	struct slice all = ctx->session ? proxy_tlv_of(ctx->session) : slice_none();

@@ -162,7 +162,7 @@ static bool limit_finish(struct conf_line *l, struct rule *r, struct limit *lim)
 		return rule_error(l, r, l->at - 1, "missing 'rate <number>/<time>', " EXAMPLE);
 	if (!lim->key)
 		return rule_error(l, r, l->at - 1, "missing 'key <expression>', " EXAMPLE);
-	/* unless told otherwise all of a period may come at once */
+	/* unless told otherwise all of a period may come at the same time */
 	if (!lim->has_burst)
 		lim->burst = lim->events - 1;
 	if (!table_pace_make(&lim->pace, lim->events, lim->period_ns, lim->burst))
@@ -312,7 +312,7 @@ static bool limit_take(const struct limit *lim, struct sample *key_sample, struc
 /* A request waits for its time. */
 static enum rule_result limit_wait(struct stream *s)
 {
-	/* nobody is there to be slowed down any more */
+	/* no client is left to be slowed down */
 	if (!stream_is_late(s) && !(s->front.flags & EP_ERROR))
 		return RULE_WAIT;
 	s->due.stage_ms = TIMER_NEVER;

@@ -156,7 +156,7 @@ static enum rule_result pause_run(const struct rule *r, struct expr_ctx *ctx, bo
 			return RULE_CONTINUE;
 		stream_wait_ms(s, ms);
 	}
-	/* nobody is there to be slowed down any more */
+	/* no client is left to be slowed down */
 	if (!stream_is_late(s) && !(s->front.flags & EP_ERROR))
 		return RULE_WAIT;
 	s->due.stage_ms = TIMER_NEVER;

@@ -160,7 +160,7 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 {
 	struct task *t = ctx->stream->queue.task;
 
-	/* a stream that has no task runs at once and waits for nobody */
+	/* a stream that has no task runs immediately and does not wait */
 	if (t)
 		t->nice = (int)r->number - 1024;
 	return RULE_CONTINUE;
