@@ -8,7 +8,7 @@
  * Fails   : never: a line that is not understood has parts that are not reached. Nothing
  *           allocates.
  *
- * Fields are read from the left, only as far as somebody needs them: the parts below are in
+ * Fields are read from the left, only as far as they are needed: the parts below are in
  * the order in which they stand in the line, and having one means having those before it.
  */
 #ifndef HALOG_LINE_H

@@ -6,8 +6,8 @@
  * Fails   : without memory it says so and ends the program: statistics of a part of a log are
  *           wrong.
  *
- * Names come from whoever sends requests: the hash has a key drawn at random at start, so that
- * nobody can choose names that meet in one place.
+ * Names come from the senders of requests: the hash has a key drawn at random at start, so that
+ * no attacker can choose names that meet in one place.
  */
 #ifndef HALOG_TALLY_H
 #define HALOG_TALLY_H
