@@ -44,10 +44,19 @@ def waivers(check):
     return found
 
 
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
 def blank(text):
     """C text with comments, strings and character constants made blank, line breaks kept."""
-    token = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-    return token.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    return TOKEN.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+
+
+def comments(text):
+    """(line, text) of each comment of a C text."""
+    for m in TOKEN.finditer(text):
+        if m.group().startswith(("/*", "//")):
+            yield text.count("\n", 0, m.start()) + 1, m.group()
 
 
 def functions(text):

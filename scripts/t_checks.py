@@ -103,6 +103,14 @@ def format_tests():
     expect("no guard", form, edit("include/base/low.h", "#define BASE_LOW_H\n", ""), "no header guard")
     expect("same guard twice", form, {"include/base/too.h": HEADER % (("BASE_LOW_H",) * 2 + ("too",))}, "is that of")
     expect("no comment", form, edit("include/base/low.h", "/* what it does */\n", ""), "without a comment")
+    expect("a blank before a question mark", form, edit(low, "\treturn", "\t/* is it ? */\n\treturn"), "low.c:6: a blank before")
+    for word in "who", "Whoever", "whom", "nobody's", "somebody", "anyone", "everybody":
+        expect("a person in a comment", form, edit(low, "\treturn", "\t/* one line,\n\t * then %s\n\t */\n\treturn" % word),
+               "low.c:7: '%s' in a comment: name the actor (doc/internals/style.md, rule 3)" % word)
+    expect("a person in a header", form, edit("include/base/low.h", "what it does", "for who calls"), "low.h:4: 'who' in a comment")
+    for text in "the user who asks", "of an administrator,\n\t * who may", "whose it is", "<who>", "`who`", "who() tells", "NOBODY":
+        expect("no person, or one", form, edit(low, "\treturn", "\t/* %s */\n\treturn" % text), "")
+    expect("a person in a text", form, edit(low, "1", '"/* who"[0] - "*/"[0]'), "")
 
 
 def size_tests():
