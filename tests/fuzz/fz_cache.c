@@ -78,7 +78,9 @@ static void check_answer(const struct http_msg *q, const struct http_msg *a,
 		must(rq.no_store);
 	if (says(q, SLICE("no-cache")))
 		must(rq.no_lookup);
-	/* the one who has asked may have it, unless it is in a coding that he does not name */
+	/* the client that has asked may have it, unless it is in a coding that the client does not
+	 * name
+	 */
 	if (!out.vary_is_unknown && !rq.second.ambiguous &&
 	    !(out.second.vary & CACHE_VARY_ENCODING))
 		must(cache_second_fits(&out.second, &rq.second));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fz_check.c - any bytes as what a checked server or an agent answers
  *
- * The first byte chooses who judges: a protocol check, an agent, or an HTTP check. The rest comes
+ * The first byte chooses the judge: a protocol check, an agent, or an HTTP check. The rest comes
  * piece by piece, as from a socket, in memory that ends where it ends. No judge may read beyond it,
  * wait when nothing more comes, or end without a status.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* health: what results do to a server, who follows it, what an agent's line does, what judges of
- * protocols say to answers that come in pieces
+/* health: what results do to a server, which servers follow it, what an agent's line does, what
+ * judges of protocols say to answers that come in pieces
  */
 #include "core/pool.h"
 #include "tap.h"

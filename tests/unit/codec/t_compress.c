@@ -141,7 +141,7 @@ static bool round_trip(enum compress_format format, size_t len, size_t run, bool
 		fine = fine && compressor_put(d, slice_make(text + at, n), COMPRESS_FLUSH, &q);
 		at += n;
 		size = drain(&q, size);
-		/* whoever reads so far has all that was put */
+		/* a reader that has come so far has all that was put */
 		fine = fine && (random() % 64 || gives(format, size, at, false));
 	}
 	fine = fine && compressor_put(d, slice_none(), COMPRESS_END, &q);
@@ -183,7 +183,7 @@ static void test_no_isal(void)
 	params.no_isal = false;
 }
 
-/* Windows that are small are kept to: who reads may have no more. */
+/* Windows that are small are kept to: a reader may have no more. */
 static void test_windows(void)
 {
 	for (params.window_bits = 9; params.window_bits < 15 && compress_can(COMPRESS_RAW);

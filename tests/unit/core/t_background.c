@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* t_background.c - work beside the loops: it is done once, its end is told to who asked, nothing is
- * lost */
+/* t_background.c - work beside the loops: it is done once, its end is told to the caller, nothing
+ * is lost */
 #include <stdlib.h>
 #include "base/module.h"
 #include "core/background.h"

@@ -58,8 +58,8 @@ static void on_listener(void *owner, int fd, unsigned events)
 	}
 }
 
-/* Both ends are readable at once: whoever comes first closes the other, whose event, which was
- * fetched already, must not be delivered.
+/* Both ends are readable at the same time: the handler that comes first closes the other, whose
+ * event, which was fetched already, must not be delivered.
  */
 static void on_rival(void *owner, int fd, unsigned events)
 {
@@ -74,7 +74,7 @@ static void on_rival(void *owner, int fd, unsigned events)
 		pair[0] = -1;
 	else
 		pair[1] = -1;
-	if (dup2(fd, other) == other) /* the number is used again at once */
+	if (dup2(fd, other) == other) /* the number is used again immediately */
 		close(other);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* t_memory_profile.c - what is counted for whom, and how it is printed */
+/* t_memory_profile.c - what is counted for which caller, and how it is printed */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -78,7 +78,7 @@ static void on_wake(void *owner)
 
 static const struct ctl_session_owner owner = { .wake = on_wake };
 
-/* What a client of <level> gets for <input> at once, then the end of its side. */
+/* What a client of <level> gets for <input> in one piece, then the end of its side. */
 static const char *talk(enum ctl_level level, const char *input)
 {
 	static char answer[200000];

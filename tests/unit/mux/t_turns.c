@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Work for the end of a turn: whose turn it is, and who waits. */
+/* Work for the end of a turn: which one has its turn, and which ones wait. */
 #include <string.h>
 #include "wire_priv.h"
 #include "tap.h"
@@ -9,7 +9,7 @@
 static struct turn_list turns;
 static struct list links[COUNT];
 static char order[32];
-static bool again; /* everybody has more to do */
+static bool again; /* all have more to do */
 
 static void run_one(struct list *link)
 {
@@ -18,7 +18,7 @@ static void run_one(struct list *link)
 		turn_list_add(&turns, link);
 }
 
-/* One turn: who got it. */
+/* One turn: the one that got it. */
 static const char *turn(void)
 {
 	memset(order, 0, sizeof(order));
@@ -53,7 +53,7 @@ static void test_order(void)
 	turn();
 }
 
-/* With no time at all one gets its turn, and nobody starves. */
+/* With no time at all one gets its turn, and none starves. */
 static void test_limit(void)
 {
 	setup(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each algorithm chooses: order, proportions, who is skipped. */
+/* What each algorithm chooses: order, proportions, servers that are skipped. */
 #include "fixture.h"
 #include "proxy/queue.h"
 #include "tap.h"

@@ -38,7 +38,7 @@ static void views_errors(struct outlier_view *v, unsigned count, const int *fail
 	}
 }
 
-/* "-E--": who is ejected (E), only stands out (s), comes back (b). */
+/* "-E--": each server is ejected (E), only stands out (s), comes back (b). */
 static const char *verdict(const struct outlier_settings *set, struct outlier_view *v,
 			   unsigned count)
 {

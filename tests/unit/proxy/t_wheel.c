@@ -14,7 +14,7 @@ static struct wheel *wheel_of(const unsigned *weights, unsigned count)
 	return w;
 }
 
-/* The next <n> turns, as digits from 1; '-': nobody's. */
+/* The next <n> turns, as digits from 1; '-': no server's. */
 static const char *turns(struct wheel *w, unsigned n)
 {
 	static char text[64];

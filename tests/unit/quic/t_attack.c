@@ -212,7 +212,7 @@ static void test_ids(void)
 
 /* --- floods ----------------------------------------------------------------------------------- */
 
-/* Streams that are opened and broken off at once, and asked to stop. */
+/* Streams that are opened and broken off immediately, and asked to stop. */
 static void test_resets(void)
 {
 	struct sim *s = begin(0, QUIC_CC_CUBIC);
@@ -300,7 +300,7 @@ static void test_key_updates(unsigned pause_ms, uint64_t code, const char *what)
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-/* A client that has asked for much says that it is elsewhere: there nobody answers. */
+/* A client that has asked for much says that it is elsewhere: there no client answers. */
 static void test_amplification(unsigned size)
 {
 	struct sim *s = begin(0, QUIC_CC_CUBIC);
@@ -395,7 +395,7 @@ static void test_end(void)
 	finish(s);
 }
 
-/* The end of a stream that nobody wants: its user is told, or it would stay for ever. */
+/* The end of a stream that is not wanted: its user is told, or it would stay for ever. */
 static void test_end_of_stopped(void)
 {
 	struct sim *s = begin(0, QUIC_CC_CUBIC);
@@ -417,7 +417,7 @@ static void test_end_of_stopped(void)
 
 /* --- first packets ---------------------------------------------------------------------------- */
 
-/* Anybody can make the keys of Initial packets; but not everybody does. */
+/* Any sender can make the keys of Initial packets; but not every sender does. */
 static void test_first(void)
 {
 	struct quic_listener l = { .tunes = &tunes };

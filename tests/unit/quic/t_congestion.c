@@ -74,7 +74,7 @@ static void test_hystart(void)
 
 #define BULK 60000
 
-/* How much of 60,000 bytes leaves at once, *ms: how long all of it takes. */
+/* How much of 60,000 bytes leaves immediately, *ms: how long all of it takes. */
 static size_t burst(bool unpaced, unsigned *ms)
 {
 	static const char bulk[BULK];
