@@ -12,6 +12,7 @@
 #ifndef CONF_BLOCK_H
 #define CONF_BLOCK_H
 
+#include "base/tree.h"
 #include "conf/conf.h"
 
 struct conf_block_line {
@@ -23,7 +24,8 @@ struct conf_block_line {
 };
 
 struct conf_block {
-	struct conf_block *next;
+	struct conf_block *next;  /* in the order of the files */
+	struct tree_node by_name, by_place; /* of the engine: by hashes */
 	const char *section;      /* "ruleset" */
 	struct conf_block_line head; /* the section's own line */
 	struct conf_block_line *first, **tail;

@@ -3,6 +3,8 @@
 #include "conf/block.h"
 
 #include <string.h>
+#include "base/bug.h"
+#include "base/hash.h"
 #include "conf_priv.h"
 
 /* Copies the words of a line. False: no memory. */
@@ -29,20 +31,49 @@ static bool line_fill(struct config *cfg, const struct conf_where *w, const stru
 	return true;
 }
 
+static uint64_t place_key(const char *file, int line)
+{
+	return hash_bytes(file, strlen(file), (uint64_t)line);
+}
+
+static uint64_t name_key(const char *section, const char *name)
+{
+	return hash_bytes(name, strlen(name), hash_bytes(section, strlen(section), 0));
+}
+
 /* A first pass that comes by again, of the same files, keeps nothing twice. */
 static bool is_known(const struct conf_state *s, const struct conf_where *w)
 {
-	for (const struct conf_block *b = s->blocks; b; b = b->next)
+	uint64_t key = place_key(w->place.file, w->place.line);
+	const struct tree_node *n = tree_find(&s->blocks.by_place, key);
+
+	for (; n && n->key == key; n = tree_next(n)) {
+		const struct conf_block *b = container_of(n, struct conf_block, by_place);
+
 		if (b->head.line == w->place.line && strcmp(b->head.file, w->place.file) == 0)
 			return true;
+	}
 	return false;
+}
+
+static void add_to_all(struct conf_state *s, struct conf_block *b)
+{
+	if (s->blocks.last)
+		s->blocks.last->next = b;
+	else
+		s->blocks.first = b;
+	s->blocks.last = b;
+	tree_insert(&s->blocks.by_place, &b->by_place, place_key(b->head.file, b->head.line));
+	if (b->head.count > 1)
+		tree_insert(&s->blocks.by_name, &b->by_name,
+			    name_key(b->section, b->head.words[1]));
 }
 
 struct conf_block *conf_block_begin(const struct conf_where *w, const struct conf_section *s,
 				    const struct conf_tokens *t)
 {
 	struct config *cfg = w->cfg;
-	struct conf_block **end = &cfg->state->blocks, *b;
+	struct conf_block *b;
 
 	if (is_known(cfg->state, w))
 		return NULL;
@@ -51,9 +82,7 @@ struct conf_block *conf_block_begin(const struct conf_where *w, const struct con
 		return NULL;
 	b->section = s->name;
 	b->tail = &b->first;
-	while (*end)
-		end = &(*end)->next;
-	*end = b;
+	add_to_all(cfg->state, b);
 	return b;
 }
 
@@ -70,7 +99,7 @@ void conf_block_add(const struct conf_where *w, struct conf_block *b, const stru
 const struct conf_block *conf_block_next(const struct config *cfg, const char *section,
 					 const struct conf_block *after)
 {
-	const struct conf_block *b = after ? after->next : cfg->state->blocks;
+	const struct conf_block *b = after ? after->next : cfg->state->blocks.first;
 
 	while (b && strcmp(b->section, section) != 0)
 		b = b->next;
@@ -80,11 +109,17 @@ const struct conf_block *conf_block_next(const struct config *cfg, const char *s
 const struct conf_block *conf_block_find(const struct config *cfg, const char *section,
 					 const char *name)
 {
-	const struct conf_block *b = conf_block_next(cfg, section, NULL);
+	uint64_t key = name_key(section, name);
+	const struct tree_node *n = tree_find(&cfg->state->blocks.by_name, key);
 
-	while (b && (b->head.count < 2 || strcmp(b->head.words[1], name) != 0))
-		b = conf_block_next(cfg, section, b);
-	return b;
+	/* equal keys keep the order of the files */
+	for (; n && n->key == key; n = tree_next(n)) {
+		const struct conf_block *b = container_of(n, struct conf_block, by_name);
+
+		if (strcmp(b->section, section) == 0 && strcmp(b->head.words[1], name) == 0)
+			return b;
+	}
+	return NULL;
 }
 
 void conf_block_run(const struct conf_line *use, const struct conf_block_line *line, char **words)

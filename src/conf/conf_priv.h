@@ -22,6 +22,7 @@
 
 #include "conf/conf.h"
 #include "base/strbuf.h"
+#include "base/tree.h"
 
 /* The same bounds as the program that we replace. */
 #define CONF_MAX_WORDS 64
@@ -45,7 +46,10 @@ struct conf_state {
 		bool on, early; /* early: those of passes that carry nothing out */
 		struct conf_kept *first, *last;
 	} kept;
-	struct conf_block *blocks; /* in the order of the files: conf/block.h; in the arena */
+	struct {                /* conf/block.h; in the arena */
+		struct conf_block *first, *last;
+		struct tree by_name, by_place; /* keys: hashes of section and name, of file and line */
+	} blocks;
 	bool away;              /* not in the directory of the start, door_enter() */
 };
 

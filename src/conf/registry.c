@@ -12,6 +12,10 @@
 
 #define WORDS_MAX 128 /* bytes of a joined keyword */
 
+/* Sorted by name; those of one name in the order of the modules. */
+static const struct conf_section **sections;
+static size_t section_count;
+
 const struct module *const *conf_modules;
 const struct conf_keyword **conf_keywords;
 size_t conf_keyword_count;
@@ -27,12 +31,38 @@ static int by_words(const void *a, const void *b)
 	return order;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct conf_section *const *sa = a, *const *sb = b;
+
+	return strcmp((*sa)->name, (*sb)->name);
+}
+
+static bool register_sections(const struct module *const *modules)
+{
+	size_t count = 0;
+
+	for (const struct module *const *m = modules; *m; m++)
+		for (const struct conf_section *s = (*m)->sections; s && s->name; s++)
+			count++;
+	free(sections);
+	sections = malloc((count + 1) * sizeof(*sections));
+	section_count = 0;
+	if (!sections)
+		return false;
+	for (const struct module *const *m = modules; *m; m++)
+		for (const struct conf_section *s = (*m)->sections; s && s->name; s++)
+			sections[section_count++] = s;
+	qsort(sections, section_count, sizeof(*sections), by_name);
+	return true;
+}
+
 bool conf_register(const struct module *const *modules)
 {
 	const struct conf_keyword **all;
 	size_t count = 0, at = 0;
 
-	if (!conf_env_remember())
+	if (!conf_env_remember() || !register_sections(modules))
 		return false;
 	for (const struct module *const *m = modules; *m; m++)
 		for (const struct conf_keyword *k = (*m)->keywords; k && k->words; k++)
@@ -64,10 +94,19 @@ static bool is_of(const struct conf_section *s, const char *dialect)
 
 const struct conf_section *conf_section_find(const char *name, const char *dialect)
 {
-	for (const struct module *const *m = conf_modules; m && *m; m++)
-		for (const struct conf_section *s = (*m)->sections; s && s->name; s++)
-			if (strcmp(s->name, name) == 0 && is_of(s, dialect))
-				return s;
+	size_t low = 0, high = section_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(sections[middle]->name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < section_count && strcmp(sections[low]->name, name) == 0; low++)
+		if (is_of(sections[low], dialect))
+			return sections[low];
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/hash.h"
 #include "acl_priv.h"
 #include "pattern_priv.h"
 
@@ -366,11 +367,16 @@ struct acl_set *acl_set_inner(struct acl_set *outer)
 /* Of this set alone. */
 static struct acl *acl_find_own(const struct acl_set *set, const char *name)
 {
-	struct acl *a = set->first;
+	uint64_t key = hash_bytes(name, strlen(name), 0);
 
-	while (a && strcmp(a->name, name) != 0)
-		a = a->next;
-	return a;
+	for (struct tree_node *n = tree_find(&set->by_name, key); n && n->key == key;
+	     n = tree_next(n)) {
+		struct acl *a = container_of(n, struct acl, by_name);
+
+		if (strcmp(a->name, name) == 0)
+			return a;
+	}
+	return NULL;
 }
 
 struct acl *acl_find(const struct acl_set *set, const char *name)
@@ -395,6 +401,7 @@ static struct acl *acl_add(struct acl_set *set, const char *name)
 		return NULL;
 	a->next = set->first;
 	set->first = a;
+	tree_insert(&set->by_name, &a->by_name, hash_bytes(name, strlen(name), 0));
 	return a;
 }
 

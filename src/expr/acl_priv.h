@@ -4,6 +4,7 @@
 #define SRC_EXPR_ACL_PRIV_H
 
 #include "base/bug.h"
+#include "base/tree.h"
 #include "core/thread.h"
 #include "expr_priv.h"
 
@@ -24,6 +25,7 @@ struct acl_test {
 
 struct acl {
 	struct acl *next;
+	struct tree_node by_name; /* key: hash of the name */
 	const char *name; /* NULL: anonymous */
 	struct acl_test *tests;
 	const char *file;         /* of its first line; NULL: predefined */
@@ -65,6 +67,7 @@ static inline void acl_hits_count(const struct acl *a, bool held)
 struct acl_set {
 	struct config *cfg;
 	struct acl *first;
+	struct tree by_name;
 	const struct acl_set *outer;     /* whose ACLs are known too; NULL: none */
 	struct acl_set *inner, *next;    /* the sets of which it is the outer one */
 };

@@ -70,8 +70,11 @@ static int action_match(const struct rule_action *a, const struct conf_line *l, 
 
 	while (*name) {
 		const char *word = at + words < l->count ? l->words[at + words] : "";
-		size_t len = strcspn(name, " ");
+		size_t len;
 
+		if (*name != *word)
+			return 0;
+		len = strcspn(name, " ");
 		if (strncmp(name, word, len) != 0 || !action_goes_on(a, word + len))
 			return 0;
 		words++;

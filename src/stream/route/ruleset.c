@@ -27,7 +27,7 @@ struct parameter {
 };
 
 struct rule_lines {
-	struct rule_lines *next;
+	struct tree_node node;    /* key: address of the block */
 	const struct conf_block *block;
 	struct parameter *parameters;
 	int count, needed;
@@ -36,7 +36,7 @@ struct rule_lines {
 };
 
 struct rulesets {
-	struct rule_lines *first;
+	struct tree sets;         /* of struct rule_lines */
 	unsigned lines;           /* carried out */
 };
 
@@ -122,8 +122,7 @@ static struct rule_lines *set_new(struct conf_line *l, const struct conf_block *
 	s->is_good = true;
 	for (int i = 2; i < b->head.count; i++)
 		s->is_good = take_parameter(l, s, i) && s->is_good;
-	s->next = all->first;
-	all->first = s;
+	tree_insert(&all->sets, &s->node, (uintptr_t)b);
 	return s;
 }
 
@@ -132,11 +131,9 @@ static struct rule_lines *set_find(struct conf_line *l, const char *name)
 {
 	const struct rulesets *all = slot_of(&rulesets_slot, config_slots(l->cfg));
 	const struct conf_block *b = conf_block_find(l->cfg, SECTION, name);
-	struct rule_lines *s = all->first;
+	struct tree_node *n = b ? tree_find(&all->sets, (uintptr_t)b) : NULL;
 
-	while (b && s && s->block != b)
-		s = s->next;
-	return !b ? NULL : s ? s : set_new(l, b);
+	return !b ? NULL : n ? container_of(n, struct rule_lines, node) : set_new(l, b);
 }
 
 static bool ruleset_open(struct conf_line *l)
