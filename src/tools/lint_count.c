@@ -2,7 +2,7 @@
 /* lint_count.c - counters of stick tables that nothing fills, or that the table does not keep */
 #include <ctype.h>
 #include <string.h>
-#include "base/strbuf.h"
+#include "base/num.h"
 #include "lint_priv.h"
 
 /* The counters that fetches read, as `store` names them. */
@@ -13,43 +13,30 @@ static const char *const counters[] = {
 	"gpc0",		  "gpc0_rate",	   "gpc1",	     "gpc1_rate",
 };
 
-/* Does any line begin with "track-sc<n>" as its action? "sc_" fetches tell the number in
- * parentheses.
- */
-static bool is_tracked(const struct lint *x, int number)
+#define COUNTERS (sizeof(counters) / sizeof(*counters))
+
+/* What the lines of all sections fill and keep. */
+struct kept {
+	bool tracked[10];     /* "track-sc<n>" is the action of a line */
+	bool stored[COUNTERS]; /* a table keeps it */
+	bool has_table;
+};
+
+static void note_line(struct kept *k, const struct source_line *l)
 {
-	char text[12];
-	struct strbuf b;
+	for (int w = 1; l->kind == SOURCE_KEYWORD && w < l->count && w < 4; w++) {
+		const char *word = l->words[w].text;
 
-	strbuf_init_fixed(&b, text, sizeof(text));
-	strbuf_printf(&b, "track-sc%d", number);
-	for (int i = 0; i < x->source.count; i++) {
-		const struct source_line *l = &x->source.lines[i];
-
-		if (l->kind != SOURCE_KEYWORD)
-			continue;
-		for (int w = 1; w < l->count && w < 4; w++)
-			if (strcmp(l->words[w].text, text) == 0)
-				return true;
+		if (strncmp(word, "track-sc", 8) == 0 && ascii_is_digit(word[8]) && !word[9])
+			k->tracked[word[8] - '0'] = true;
 	}
-	return false;
-}
-
-/* Does any table keep it? Rates and counts have periods behind: "http_req_rate(10s)". */
-static bool is_stored(const struct lint *x, const char *counter)
-{
-	bool has_table = false;
-
-	for (int i = 0; i < x->source.count; i++) {
-		const struct source_line *l = &x->source.lines[i];
-		bool is_table = source_begins(l, "stick-table") || source_begins(l, "table");
-
-		has_table |= is_table;
-		for (int w = 1; is_table && w < l->count; w++)
-			if (lint_names(l->words[w].text, counter))
-				return true;
-	}
-	return !has_table;
+	if (!source_begins(l, "stick-table") && !source_begins(l, "table"))
+		return;
+	k->has_table = true;
+	/* rates and counts have periods behind: "http_req_rate(10s)" */
+	for (int w = 1; w < l->count; w++)
+		for (size_t i = 0; i < COUNTERS; i++)
+			k->stored[i] |= lint_names(l->words[w].text, counters[i]);
 }
 
 /* A fetch "sc_http_req_rate(0)" or "sc0_http_req_rate" at <at>: the tracked number, and the
@@ -70,50 +57,55 @@ static int fetch_at(const char *at, const char **name)
 	return *at == '(' && at[1] >= '0' && at[1] <= '9' ? at[1] - '0' : -1;
 }
 
-/* The counter that a fetch reads; NULL: none of the table above. */
-static const char *counter_of(const char *name)
+/* The counter that a fetch reads; -1: none of the table above. */
+static int counter_of(const char *name)
 {
 	size_t len = strcspn(name, "(,)] ");
 
-	for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++)
+	for (size_t i = 0; i < COUNTERS; i++)
 		if (strlen(counters[i]) == len && strncmp(counters[i], name, len) == 0)
-			return counters[i];
-	return NULL;
+			return (int)i;
+	return -1;
 }
 
-static void look_at_word(struct lint *x, const struct source_line *l, int word)
+static void look_at_word(struct lint *x, const struct source_line *l, int word,
+			 const struct kept *k)
 {
-	const char *text = l->words[word].text, *name, *counter;
+	const char *text = l->words[word].text, *name;
 
 	for (const char *at = text; (at = strstr(at, "sc")) != NULL; at++) {
-		int number;
+		int number, counter;
 
 		if (at > text && (at[-1] == '_' || at[-1] == '-' || isalpha((unsigned char)at[-1])))
 			continue;
 		number = fetch_at(at, &name);
-		counter = number < 0 ? NULL : counter_of(name);
-		if (!counter)
+		counter = number < 0 ? -1 : counter_of(name);
+		if (counter < 0)
 			continue;
-		if (!is_tracked(x, number))
+		if (!k->tracked[number])
 			lint_say(x, LINT_COUNTER_UNTRACKED, l, word,
 				 "no rule `track-sc%d` fills what '%.*s' reads", number,
 				 (int)strcspn(at, ",] "), at);
-		else if (!is_stored(x, counter))
+		else if (k->has_table && !k->stored[counter])
 			lint_say(x, LINT_COUNTER_UNSTORED, l, word, "no table stores '%s'",
-				 counter);
+				 counters[counter]);
 		return;
 	}
 }
 
 void lint_counters(struct lint *x)
 {
+	struct kept k = { .has_table = false };
+
+	for (int i = 0; i < x->source.count; i++)
+		note_line(&k, &x->source.lines[i]);
 	for (int i = 0; i < x->source.count; i++) {
 		const struct source_line *l = &x->source.lines[i];
 
 		if (l->kind != SOURCE_KEYWORD)
 			continue;
 		for (int w = 1; w < l->count; w++)
-			look_at_word(x, l, w);
+			look_at_word(x, l, w, &k);
 		if (source_begins(l, "stick-table") && lint_word(l, "expire") < 0 &&
 		    lint_word(l, "nopurge") < 0)
 			lint_say(x, LINT_TABLE_NO_EXPIRE, l, 0,

@@ -76,13 +76,15 @@ static void look_at_acl(struct lint *x, int i)
 	int only = lint_is(x, l->section, "defaults") ? -1 : l->section;
 	const char *name = source_word(l, 1);
 
-	const struct lint_name *at = NULL;
+	const struct lint_name *at = lint_first_use(x, name, only < 0 ? 0 : only);
 
-	while ((at = lint_next_use(x, name, at)) != NULL) {
+	for (; at; at = lint_next_use(x, name, at)) {
 		const struct source_line *other = &x->source.lines[at->line];
 		bool is_its_line = source_begins(other, "acl") && at->word == 1;
 
-		if ((only >= 0 && other->section != only) || at->line == i)
+		if (only >= 0 && other->section != only)
+			break; /* the lines of a section stand together */
+		if (at->line == i)
 			continue;
 		if (!is_acl_use(source_word(other, at->word), name))
 			continue;

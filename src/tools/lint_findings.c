@@ -17,7 +17,7 @@ static struct lint_finding *finding_new(struct lint *x, enum lint_id id)
 		x->findings = all;
 		x->room = room;
 	}
-	x->findings[x->count] = (struct lint_finding){ .id = id };
+	x->findings[x->count] = (struct lint_finding){ .id = id, .at = -1 };
 	return &x->findings[x->count++];
 }
 
@@ -39,6 +39,7 @@ void lint_say(struct lint *x, enum lint_id id, const struct source_line *l, int 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	f->message = copy(x, text);
+	f->at = (int)(l - x->source.lines);
 	f->file = l->file;
 	f->line = l->number;
 	if (word >= 0 && word < l->count) {
@@ -71,9 +72,10 @@ static void find_place(const struct lint *x, struct lint_finding *f)
 	for (int i = lint_next_section(x, -1); close && i >= 0; i = lint_next_section(x, i)) {
 		const struct source_line *l = &x->source.lines[i];
 		const char *name = source_word(l, 1);
+		size_t len = (size_t)(close - open - 1);
 
-		if (strlen(name) == (size_t)(close - open - 1) &&
-		    strncmp(name, open + 1, strlen(name)) == 0) {
+		if (l->count > 1 && strncmp(name, open + 1, len) == 0 && !name[len]) {
+			f->at = i;
 			f->file = l->file;
 			f->line = l->number;
 			f->column = l->words[1].at + 1;
@@ -83,32 +85,37 @@ static void find_place(const struct lint *x, struct lint_finding *f)
 	}
 }
 
-/* Has a rule told of the same line what the parser warns of? */
-static bool is_told(const struct lint *x, const struct diag *d)
+/* Of which lines has a rule told what the parser warns of, too? One for each line; NULL: of none,
+ * or no memory.
+ */
+static bool *told_lines(const struct lint *x)
 {
-	for (int i = 0; i < x->count && d->level == DIAG_WARNING; i++) {
-		const struct lint_finding *f = &x->findings[i];
-		bool same = f->id == LINT_RULE_AFTER_FINAL || f->id == LINT_ACL_SHADOWS;
+	bool *told = calloc((size_t)x->source.count + 1, sizeof(*told));
 
-		if (same && f->line == d->line && d->file && strcmp(f->file, d->file) == 0)
-			return true;
-	}
-	return false;
+	for (int i = 0; told && i < x->count; i++)
+		if (x->findings[i].id == LINT_RULE_AFTER_FINAL ||
+		    x->findings[i].id == LINT_ACL_SHADOWS)
+			told[x->findings[i].at] = true;
+	return told;
 }
 
 void lint_add_diagnostics(struct lint *x, const struct diag_list *diags)
 {
 	const struct diag *d;
+	bool *told = told_lines(x);
 
 	list_for_each(d, &diags->diags, link)
 	{
+		int at = d->file ? lint_line_at(x, d->file, d->line) : -1;
 		struct lint_finding *f;
 
-		if (d->level == DIAG_DEBUG || says_nothing(d) || is_told(x, d))
+		if (d->level == DIAG_DEBUG || says_nothing(d) ||
+		    (d->level == DIAG_WARNING && at >= 0 && told && told[at]))
 			continue;
 		f = finding_new(x, id_of(d->level));
 		if (!f)
-			return;
+			break;
+		f->at = at;
 		f->file = copy(x, d->file);
 		f->line = d->line;
 		f->column = d->column;
@@ -117,6 +124,7 @@ void lint_add_diagnostics(struct lint *x, const struct diag_list *diags)
 		if (!f->file && f->message)
 			find_place(x, f);
 	}
+	free(told);
 }
 
 /* --- what is ignored, and in which order ----------------------------------------------------- */
@@ -137,23 +145,21 @@ static bool comment_ignores(const struct source_line *l, const char *id)
 
 static bool is_ignored(const struct lint *x, const struct lint_finding *f)
 {
-	if (!f->file || f->id == LINT_PARSER_ERROR)
-		return false;
-	for (int i = 0; i < x->source.count; i++) {
-		const struct source_line *l = &x->source.lines[i];
+	const struct source_line *l = &x->source.lines[f->at < 0 ? 0 : f->at];
+	const char *id = lint_rules[f->id].id;
 
-		if (l->number == f->line && strcmp(l->file, f->file) == 0)
-			return comment_ignores(l, lint_rules[f->id].id) ||
-			       (i && l[-1].kind == SOURCE_COMMENT &&
-				comment_ignores(&l[-1], lint_rules[f->id].id));
-	}
-	return false;
+	if (f->at < 0 || f->id == LINT_PARSER_ERROR)
+		return false;
+	return comment_ignores(l, id) || (f->at > 0 && l[-1].kind == SOURCE_COMMENT &&
+					  comment_ignores(&l[-1], id));
 }
 
 static int compare_findings(const void *a, const void *b)
 {
 	const struct lint_finding *f = a, *g = b;
-	int files = strcmp(f->file ? f->file : "", g->file ? g->file : "");
+	int files = f->file == g->file
+			    ? 0
+			    : strcmp(f->file ? f->file : "", g->file ? g->file : "");
 
 	if (files)
 		return files;
@@ -178,5 +184,7 @@ void lint_fini(struct lint *x)
 {
 	free(x->findings);
 	free(x->names);
+	free(x->sections);
+	free(x->places);
 	source_fini(&x->source);
 }

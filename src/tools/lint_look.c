@@ -21,10 +21,11 @@ int lint_next(const struct lint *x, int section, int i)
 
 int lint_next_section(const struct lint *x, int i)
 {
-	while (++i < x->source.count)
-		if (x->source.lines[i].kind == SOURCE_SECTION)
-			return i;
-	return -1;
+	if (!x->sections || !x->source.count)
+		return -1;
+	if (i < 0 && x->source.lines[0].kind == SOURCE_SECTION)
+		return 0;
+	return x->sections[i < 0 ? 0 : i].next;
 }
 
 bool lint_is(const struct lint *x, int section, const char *names)
@@ -40,11 +41,10 @@ static int defaults_of(const struct lint *x, int section)
 
 	if (!from && !is_proxy)
 		return -1;
-	for (int i = section - 1; i >= 0; i--)
-		if (x->source.lines[i].kind == SOURCE_SECTION && lint_is(x, i, "defaults") &&
-		    (!from || strcmp(source_word(&x->source.lines[i], 1), from) == 0))
-			return i;
-	return -1;
+	section = x->sections[section].defaults;
+	while (section >= 0 && from && strcmp(source_word(&x->source.lines[section], 1), from) != 0)
+		section = x->sections[section].defaults;
+	return section;
 }
 
 const struct source_line *lint_setting(const struct lint *x, int section, const char *words)
@@ -82,8 +82,9 @@ bool lint_names(const char *text, const char *name)
 
 	if (!len)
 		return false;
-	for (const char *at = text; (at = strstr(at, name)) != NULL; at++)
-		if ((at == text || !is_name_char(at[-1])) && !is_name_char(at[len]))
+	for (const char *at = text; (at = strchr(at, *name)) != NULL; at++)
+		if ((at == text || !is_name_char(at[-1])) && strncmp(at, name, len) == 0 &&
+		    !is_name_char(at[len]))
 			return true;
 	return false;
 }
@@ -130,11 +131,78 @@ static bool note_shares(struct lint *x, const struct source_line *l, int line)
 	return good;
 }
 
+static void note_sections(struct lint *x)
+{
+	int next = -1, defaults = -1;
+
+	for (int i = x->source.count - 1; i >= 0; i--) {
+		x->sections[i].next = next;
+		if (x->source.lines[i].kind == SOURCE_SECTION)
+			next = i;
+	}
+	for (int i = 0; i < x->source.count; i++) {
+		x->sections[i].defaults = defaults;
+		if (x->source.lines[i].kind == SOURCE_SECTION && lint_is(x, i, "defaults"))
+			defaults = i;
+	}
+}
+
+static int compare_to_place(const struct source_line *l, const char *file, int number)
+{
+	int files = l->file == file ? 0 : strcmp(l->file, file);
+
+	return files ? files : l->number - number;
+}
+
+static int compare_places(const void *a, const void *b, void *lines)
+{
+	const struct source_line *l = (const struct source_line *)lines + *(const int *)a;
+	const struct source_line *m = (const struct source_line *)lines + *(const int *)b;
+	int order = compare_to_place(l, m->file, m->number);
+
+	/* a file may be read twice: the first one counts */
+	return order ? order : *(const int *)a - *(const int *)b;
+}
+
+static bool note_lines(struct lint *x)
+{
+	size_t count = (size_t)x->source.count;
+
+	x->sections = malloc((count + 1) * sizeof(*x->sections));
+	x->places = malloc((count + 1) * sizeof(*x->places));
+	if (!x->sections || !x->places)
+		return false;
+	note_sections(x);
+	for (int i = 0; i < x->source.count; i++)
+		x->places[i] = i;
+	if (count)
+		qsort_r(x->places, count, sizeof(*x->places), compare_places, x->source.lines);
+	return true;
+}
+
+int lint_line_at(const struct lint *x, const char *file, int number)
+{
+	int low = 0, high = x->places ? x->source.count : 0;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (compare_to_place(&x->source.lines[x->places[middle]], file, number) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!x->places || low == x->source.count ||
+	    compare_to_place(&x->source.lines[x->places[low]], file, number) != 0)
+		return -1;
+	return x->places[low];
+}
+
 bool lint_index(struct lint *x)
 {
-	bool good = true;
+	bool good = note_lines(x);
 
-	for (int i = 0; i < x->source.count; i++) {
+	for (int i = 0; good && i < x->source.count; i++) {
 		const struct source_line *l = &x->source.lines[i];
 
 		if (l->kind == SOURCE_DIRECTIVE)
@@ -160,24 +228,28 @@ bool lint_index(struct lint *x)
 	return good;
 }
 
-const struct lint_name *lint_next_use(const struct lint *x, const char *name,
-				      const struct lint_name *at)
+const struct lint_name *lint_first_use(const struct lint *x, const char *name, int line)
 {
-	const struct lint_name *end = x->names + x->name_count;
-	uint64_t hash = hash_bytes(name, strlen(name), 0);
+	struct lint_name wanted = { .hash = hash_bytes(name, strlen(name), 0), .line = line };
 	size_t low = 0, high = x->name_count;
 
-	if (at)
-		return at + 1 < end && at[1].hash == hash ? at + 1 : NULL;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (x->names[middle].hash < hash)
+		if (compare_names(&x->names[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < x->name_count && x->names[low].hash == hash ? &x->names[low] : NULL;
+	return low < x->name_count && x->names[low].hash == wanted.hash ? &x->names[low] : NULL;
+}
+
+const struct lint_name *lint_next_use(const struct lint *x, const char *name,
+				      const struct lint_name *at)
+{
+	if (!at)
+		return lint_first_use(x, name, 0);
+	return at + 1 < x->names + x->name_count && at[1].hash == at->hash ? at + 1 : NULL;
 }
 
 bool lint_is_used(const struct lint *x, const char *name, int except, int line)

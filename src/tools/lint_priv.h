@@ -53,6 +53,7 @@ extern const struct lint_rule lint_rules[LINT_COUNT];
 
 struct lint_finding {
 	enum lint_id id;
+	int at;           /* index of its line; -1: the parser names none that was read */
 	const char *file; /* NULL: the parser names none */
 	int line, column, length; /* from 1; 0: unknown */
 	const char *message;
@@ -65,8 +66,16 @@ struct lint_name {
 	int line, word;
 };
 
+/* Where the sections of a line's neighbourhood begin; -1: there is none. */
+struct lint_sections {
+	int next;     /* behind the line */
+	int defaults; /* the last section `defaults` before it */
+};
+
 struct lint {
 	struct source source;
+	struct lint_sections *sections; /* owned: one for each line */
+	int *places; /* owned: indices of lines, sorted by file and number */
 	struct lint_name *names; /* owned: sorted by hash, then by line */
 	size_t name_count, name_room;
 	struct lint_finding *findings; /* owned */
@@ -102,11 +111,15 @@ const struct source_line *lint_setting(const struct lint *x, int section, const 
 bool lint_is_http(const struct lint *x, int section);
 /* Does <text> have <name> as a word of its own? */
 bool lint_names(const char *text, const char *name);
-/* Notes every name of every line that counts. False: no memory. */
+/* Notes sections, places, and every name of every line that counts. False: no memory. */
 bool lint_index(struct lint *x);
+/* The line of that file and number; -1: none was read. */
+int lint_line_at(const struct lint *x, const char *file, int number);
 /* The next place where <name> stands, behind its own keyword; NULL: none. Begin with NULL. */
 const struct lint_name *lint_next_use(const struct lint *x, const char *name,
 				      const struct lint_name *at);
+/* The first such place in line <line> or behind it. */
+const struct lint_name *lint_first_use(const struct lint *x, const char *name, int line);
 /* Is <name> used by any line but those of section <except> (-1: none) and but <line>? */
 bool lint_is_used(const struct lint *x, const char *name, int except, int line);
 /* The word "if" or "unless"; l->count: there is no condition. */

@@ -28,6 +28,8 @@ static const struct list_kind {
 	{ "redirect", 1, NULL },
 };
 
+#define LISTS ((int)(sizeof(lists) / sizeof(*lists)))
+
 /* use_backend and use_backends stand in one list. */
 static bool is_of(const struct source_line *l, const struct list_kind *list)
 {
@@ -76,39 +78,94 @@ static bool same_words(const struct source_line *a, int from_a, const struct sou
 	return true;
 }
 
-/* The rules of a list behind line <i>, as long as nothing but final rules stands between them. */
-static void look_behind(struct lint *x, int i, const struct list_kind *list)
+/* A condition of a final rule, with the list that it is in; line: its index from 1, 0: free. */
+struct seen {
+	uint64_t key;
+	int line;
+};
+
+/* The lists of a section, rule by rule. */
+struct walk {
+	const struct source_line *always[LISTS]; /* ends the list for every request; NULL: none */
+	/* Rules with nothing but final ones between them are a run; its number is part of keys. */
+	unsigned run[LISTS], runs;
+	struct seen *seen; /* owned: of all runs */
+	size_t mask;
+};
+
+static bool walk_init(struct walk *w, int lines)
+{
+	size_t room = 64;
+
+	while (room < (size_t)lines * 2)
+		room *= 2;
+	*w = (struct walk){ .seen = calloc(room, sizeof(*w->seen)), .mask = room - 1 };
+	return w->seen != NULL;
+}
+
+static void walk_section(struct walk *w)
+{
+	for (int i = 0; i < LISTS; i++) {
+		w->always[i] = NULL;
+		w->run[i] = ++w->runs;
+	}
+}
+
+/* The first rule of the run with the condition of rule <i>; NULL: it is that, and is remembered. */
+static const struct source_line *same_condition(const struct lint *x, struct walk *w, int i,
+						unsigned run)
 {
 	const struct source_line *l = &x->source.lines[i];
-	int condition = lint_condition(l);
-	bool always = always_holds(l), only_final = true;
+	int at = lint_condition(l);
+	uint64_t key = run;
+	size_t slot;
 
-	for (int k = lint_next(x, l->section, i); k >= 0; k = lint_next(x, l->section, k)) {
-		const struct source_line *other = &x->source.lines[k];
+	for (int k = at; k < l->count; k++)
+		key = hash_bytes(l->words[k].text, strlen(l->words[k].text) + 1, key);
+	for (slot = key & w->mask; w->seen[slot].line; slot = (slot + 1) & w->mask) {
+		const struct source_line *other = &x->source.lines[w->seen[slot].line - 1];
 
-		if (!is_of(other, list))
-			continue;
-		if (always)
-			lint_say(x, LINT_RULE_AFTER_FINAL, other, 0,
-				 "line %d ends the list for every request: this rule is never "
-				 "reached",
-				 l->number);
-		else if (only_final && same_words(l, condition, other, lint_condition(other)))
-			lint_say(x, LINT_SAME_CONDITION, other, lint_condition(other),
-				 "line %d takes all that this condition would", l->number);
-		only_final = only_final && is_final(other, list);
+		if (w->seen[slot].key == key && same_words(other, lint_condition(other), l, at))
+			return other;
 	}
-	if (always && list->words[0] == 'u') {
-		const struct source_line *dead = NULL;
+	w->seen[slot] = (struct seen){ .key = key, .line = i + 1 };
+	return NULL;
+}
 
-		for (int k = lint_next(x, l->section, l->section); k >= 0;
-		     k = lint_next(x, l->section, k))
-			if (source_begins(&x->source.lines[k], "default_backend"))
-				dead = &x->source.lines[k];
-		if (dead)
-			lint_say(x, LINT_DEFAULT_BACKEND_DEAD, dead, 0,
-				 "line %d takes every request: the default backend gets none",
-				 l->number);
+static void look_at_default(struct lint *x, const struct source_line *l)
+{
+	const struct source_line *dead = NULL;
+
+	for (int k = lint_next(x, l->section, l->section); k >= 0; k = lint_next(x, l->section, k))
+		if (source_begins(&x->source.lines[k], "default_backend"))
+			dead = &x->source.lines[k];
+	if (dead)
+		lint_say(x, LINT_DEFAULT_BACKEND_DEAD, dead, 0,
+			 "line %d takes every request: the default backend gets none", l->number);
+}
+
+/* Does a rule before this one of its list leave it nothing? */
+static void look_before(struct lint *x, struct walk *w, int i, const struct list_kind *list)
+{
+	const struct source_line *l = &x->source.lines[i], *same = NULL;
+	size_t n = (size_t)(list - lists);
+	bool final = is_final(l, list), always = always_holds(l);
+
+	if (w->always[n])
+		lint_say(x, LINT_RULE_AFTER_FINAL, l, 0,
+			 "line %d ends the list for every request: this rule is never reached",
+			 w->always[n]->number);
+	if (!always)
+		same = same_condition(x, w, i, w->run[n]);
+	if (same)
+		lint_say(x, LINT_SAME_CONDITION, l, lint_condition(l),
+			 "line %d takes all that this condition would", same->number);
+	if (!final)
+		w->run[n] = ++w->runs;
+	if (final && always && !w->always[n]) {
+		w->always[n] = l;
+		if (list->words[0] == 'u')
+			look_at_default(x, l);
 	}
 }
 
@@ -168,15 +225,23 @@ static void look_at_condition(struct lint *x, const struct source_line *l)
 
 void lint_reached(struct lint *x)
 {
+	struct walk w;
+
+	if (!walk_init(&w, x->source.count))
+		return;
+	walk_section(&w);
 	for (int i = 0; i < x->source.count; i++) {
 		const struct source_line *l = &x->source.lines[i];
 		const struct list_kind *list = l->kind == SOURCE_KEYWORD ? list_of(l) : NULL;
 
+		if (l->kind == SOURCE_SECTION)
+			walk_section(&w);
 		if (l->kind == SOURCE_KEYWORD)
 			look_at_condition(x, l);
-		if (list && is_final(l, list))
-			look_behind(x, i, list);
+		if (list)
+			look_before(x, &w, i, list);
 	}
+	free(w.seen);
 }
 
 /* --- a thing twice ----------------------------------------------------------------------- */
@@ -268,38 +333,66 @@ static void compare(struct lint *x, const struct source_line *a, const struct so
 			 b->number);
 }
 
-/* The lines of one section, each with those behind it. */
-static void compare_lines(struct lint *x, int section, uint64_t *keys)
+/* A line, and what it may have in common with others. */
+struct keyed {
+	uint64_t key;
+	int line;
+};
+
+static int compare_keyed(const void *a, const void *b)
 {
-	int from = section < 0 ? 0 : section;
-	int end = from + (section >= 0);
+	const struct keyed *m = a, *n = b;
 
-	while (end < x->source.count && x->source.lines[end].section == section) {
-		const struct source_line *l = &x->source.lines[end];
-
-		keys[end++] = l->kind == SOURCE_KEYWORD && !l->depth ? key_of(l) : 0;
-	}
-	for (int i = from + 1; i < end; i++)
-		for (int k = i + 1; keys[i] && k < end; k++)
-			if (keys[k] == keys[i]) {
-				compare(x, &x->source.lines[i], &x->source.lines[k]);
-				break;
-			}
+	return m->key != n->key ? (m->key < n->key ? -1 : 1) : m->line - n->line;
 }
 
-static void look_at_binds(struct lint *x, int i)
+/* The lines of one section, each with the next one that has something in common with it. */
+static void compare_lines(struct lint *x, int section, struct keyed *keys)
 {
-	const struct source_line *l = &x->source.lines[i];
+	size_t count = 0;
 
-	for (int k = 0; k < i; k++) {
-		const struct source_line *other = &x->source.lines[k];
+	for (int i = lint_next(x, section, section); i >= 0; i = lint_next(x, section, i)) {
+		const struct source_line *l = &x->source.lines[i];
 
-		if (other->kind == SOURCE_KEYWORD && source_begins(other, "bind") &&
-		    !other->depth && strcmp(source_word(other, 1), source_word(l, 1)) == 0 &&
-		    lint_word(l, "interface") < 0 && lint_word(l, "namespace") < 0 &&
-		    lint_word(other, "interface") < 0 && !strstr(source_word(l, 1), "$"))
+		keys[count] = (struct keyed){ .key = l->depth ? 0 : key_of(l), .line = i };
+		count += keys[count].key != 0;
+	}
+	qsort(keys, count, sizeof(*keys), compare_keyed);
+	for (size_t i = 1; i < count; i++)
+		if (keys[i - 1].key == keys[i].key)
+			compare(x, &x->source.lines[keys[i - 1].line],
+				&x->source.lines[keys[i].line]);
+}
+
+/* Does nothing but the address say where it is bound? */
+static bool has_plain_address(const struct source_line *l)
+{
+	return l->kind == SOURCE_KEYWORD && !l->depth && source_begins(l, "bind") &&
+	       lint_word(l, "interface") < 0 && lint_word(l, "namespace") < 0 &&
+	       !strchr(source_word(l, 1), '$');
+}
+
+static void look_at_binds(struct lint *x, struct keyed *keys)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < x->source.count; i++) {
+		const char *address = source_word(&x->source.lines[i], 1);
+
+		if (has_plain_address(&x->source.lines[i]))
+			keys[count++] = (struct keyed){
+				.key = hash_bytes(address, strlen(address), 0), .line = i
+			};
+	}
+	qsort(keys, count, sizeof(*keys), compare_keyed);
+	for (size_t first = 0, i = 1; i < count; i++) {
+		const struct source_line *l = &x->source.lines[keys[i].line];
+
+		if (keys[i].key != keys[first].key)
+			first = i;
+		else
 			lint_say(x, LINT_DUPLICATE_BIND, l, 1, "line %d binds the same address",
-				 other->number);
+				 x->source.lines[keys[first].line].number);
 	}
 }
 
@@ -333,18 +426,14 @@ static void look_at_cookies(struct lint *x, int section)
 
 void lint_twice(struct lint *x)
 {
-	uint64_t *keys = calloc((size_t)x->source.count + 1, sizeof(*keys));
+	struct keyed *keys = calloc((size_t)x->source.count + 1, sizeof(*keys));
 
 	for (int i = lint_next_section(x, -1); keys && i >= 0; i = lint_next_section(x, i)) {
 		compare_lines(x, i, keys);
 		if (lint_is(x, i, "listen backend"))
 			look_at_cookies(x, i);
 	}
-	for (int i = 0; i < x->source.count; i++) {
-		const struct source_line *l = &x->source.lines[i];
-
-		if (l->kind == SOURCE_KEYWORD && !l->depth && source_begins(l, "bind"))
-			look_at_binds(x, i);
-	}
+	if (keys)
+		look_at_binds(x, keys);
 	free(keys);
 }

@@ -96,9 +96,9 @@ static const struct source_line *global_line(const struct lint *x, const char *w
 	return found;
 }
 
-static void look_at_maxconn(struct lint *x, const struct source_line *l)
+static void look_at_maxconn(struct lint *x, const struct source_line *l,
+			    const struct source_line *global)
 {
-	const struct source_line *global = global_line(x, "maxconn");
 	long limit = global ? strtol(source_word(global, 1), NULL, 10) : 0;
 
 	if (global && l != global && limit > 0 &&
@@ -111,6 +111,12 @@ static void look_at_maxconn(struct lint *x, const struct source_line *l)
 }
 
 /* --- logs ---------------------------------------------------------------------------------- */
+
+/* What sections global say. */
+struct process {
+	const struct source_line *maxconn, *daemon; /* NULL: they do not say it */
+	bool logs; /* there is a target, or a line that cannot be read */
+};
 
 /* In global or in a section itself: is there a target? */
 static bool has_target(const struct lint *x)
@@ -126,15 +132,15 @@ static bool has_target(const struct lint *x)
 	return false;
 }
 
-static void look_at_log(struct lint *x, const struct source_line *l)
+static void look_at_log(struct lint *x, const struct source_line *l, const struct process *p)
 {
 	const char *target = source_word(l, 1);
 
-	if (strcmp(target, "global") == 0 && !has_target(x))
+	if (strcmp(target, "global") == 0 && !p->logs)
 		lint_say(x, LINT_LOG_NOWHERE, l, 1,
 			 "section `global` has no `log` line: nothing is logged");
 	if ((strcmp(target, "stdout") == 0 || strcmp(target, "stderr") == 0) &&
-	    global_line(x, "daemon"))
+	    p->daemon)
 		lint_say(x, LINT_LOG_DAEMON, l, 1, "a daemon has no %s: these lines are lost",
 			 target);
 }
@@ -152,6 +158,12 @@ static void look_at_format(struct lint *x, int section)
 
 void lint_running(struct lint *x)
 {
+	const struct process p = {
+		.maxconn = global_line(x, "maxconn"),
+		.daemon = global_line(x, "daemon"),
+		.logs = has_target(x),
+	};
+
 	for (int i = 0; i < x->source.count; i++) {
 		const struct source_line *l = &x->source.lines[i];
 
@@ -165,9 +177,9 @@ void lint_running(struct lint *x)
 		} else if (l->kind == SOURCE_KEYWORD) {
 			look_at_timeout(x, l);
 			if (source_begins(l, "maxconn"))
-				look_at_maxconn(x, l);
+				look_at_maxconn(x, l, p.maxconn);
 			if (source_begins(l, "log"))
-				look_at_log(x, l);
+				look_at_log(x, l, &p);
 		}
 	}
 }

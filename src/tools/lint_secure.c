@@ -128,6 +128,8 @@ static bool has_key_in_clear(const char *word)
 {
 	const char *name;
 
+	if (!strchr(word, ','))
+		return false; /* a key stands behind one */
 	for (unsigned i = 0; (name = conf_secret_converter(i)); i++) {
 		const char *at = strstr(word, name), *key = at ? strchr(at, ',') : NULL;
 		bool is_jwt = at && strncmp(at, "jwt_verify(", 11) == 0;

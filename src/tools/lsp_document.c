@@ -86,7 +86,22 @@ void lsp_open(struct lsp *x, struct slice uri, struct slice text)
 	lsp_reread(d);
 }
 
-static void check_end(struct lsp_document *d);
+static void check_end(struct lsp_document *d)
+{
+	close(d->fd);
+	while (waitpid(d->checker, NULL, 0) < 0 && errno == EINTR)
+		;
+	d->checker = 0;
+}
+
+/* What it would say is of no use any more. */
+static void check_stop(struct lsp_document *d)
+{
+	if (d->checker) {
+		kill(d->checker, SIGKILL);
+		check_end(d);
+	}
+}
 
 void lsp_close(struct lsp *x, struct slice uri)
 {
@@ -98,10 +113,7 @@ void lsp_close(struct lsp *x, struct slice uri)
 	if (!d)
 		return;
 	*at = d->next;
-	if (d->checker) {
-		kill(d->checker, SIGKILL);
-		check_end(d);
-	}
+	check_stop(d);
 	strbuf_fini(&d->said);
 	source_fini(&d->source);
 	strbuf_fini(&d->text);
@@ -277,15 +289,13 @@ static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, st
 	strbuf_add_char(b, '}');
 }
 
-/* The notification about <d>, made in a child. */
+/* The notification about <d>, made in a child: its lines, which are the child's own, are used up. */
 static void write_diagnostics(const struct lsp *x, const struct lsp_document *d, struct strbuf *b)
 {
 	struct slice text = strbuf_slice(&d->text);
-	struct lint l = { .count = 0 };
+	struct lint l = { .source = d->source };
 	struct diag_list diags;
 
-	source_init(&l.source);
-	source_add(&l.source, d->path, text);
 	lint_look(&l);
 	diag_list_init(&diags);
 	x->host->check(d->path, &text, &diags);
@@ -301,7 +311,6 @@ static void write_diagnostics(const struct lsp *x, const struct lsp_document *d,
 	}
 	strbuf_add_str(b, "]}}");
 	diag_list_fini(&diags);
-	lint_fini(&l);
 }
 
 static void __attribute__((noreturn))
@@ -324,7 +333,8 @@ void lsp_check_begin(struct lsp *x, struct lsp_document *d)
 {
 	int fds[2];
 
-	if (d->checker || pipe(fds) < 0)
+	check_stop(d);
+	if (pipe(fds) < 0)
 		return;
 	d->is_stale = false;
 	d->checker = fork();
@@ -339,14 +349,6 @@ void lsp_check_begin(struct lsp *x, struct lsp_document *d)
 		d->checker = 0;
 		close(d->fd);
 	}
-}
-
-static void check_end(struct lsp_document *d)
-{
-	close(d->fd);
-	while (waitpid(d->checker, NULL, 0) < 0 && errno == EINTR)
-		;
-	d->checker = 0;
 }
 
 void lsp_check_take(struct lsp *x, struct lsp_document *d)

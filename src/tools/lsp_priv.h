@@ -60,8 +60,8 @@ void lsp_open(struct lsp *x, struct slice uri, struct slice text);
 void lsp_close(struct lsp *x, struct slice uri);
 /* Applies contentChanges of a notification. */
 void lsp_change(struct lsp *x, struct lsp_document *d, struct slice params);
-/* Has a child look for what is wrong with it, if none does: whatever a half-written file does to
- * the parser, the server goes on, and answers meanwhile.
+/* Has a child look for what is wrong with it, instead of one that still does: whatever a
+ * half-written file does to the parser, the server goes on, and answers meanwhile.
  */
 void lsp_check_begin(struct lsp *x, struct lsp_document *d);
 /* Reads what the child tells; publishes it when that is all. */

@@ -67,6 +67,8 @@ MISTAKES = [
     ("duplicate-acl", F + " acl a path /a\n acl a path /a\n http-request deny if a\n"),
     ("duplicate-rule", F + " http-request set-header x y\n http-request set-header x y\n"),
     ("duplicate-bind", FB + "frontend g\n bind 127.0.0.1:8080\n default_backend b\n"),
+    ("!duplicate-bind", F.replace("8080", "8080 namespace blue") + " default_backend b\n" + B +
+     "frontend g\n bind 127.0.0.1:8080\n default_backend b\n"),
     ("duplicate-server", "backend b\n server s 127.0.0.1:81\n server t 127.0.0.1:81\n"),
     ("cookie-unset", "backend b\n cookie S insert httponly\n server s 127.0.0.1:81 cookie a\n server t 127.0.0.1:82\n"),
     ("cookie-unused", "backend b\n server s 127.0.0.1:81 cookie a\n"),
