@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* otlp.h - messages of the OpenTelemetry protocol, as Protocol Buffers or as JSON
  *
- * Purpose: writes spans and metrics one by one, each complete in itself, so that what
+ * Purpose: writes spans, records of logs and metrics one by one, each complete in itself, so that what
  *          is to be exported is collected as bytes: elements of a batch stand one behind the other,
  *          and otlp_envelope() says what is sent before and behind them.
  * Texts  : bytes that are no UTF-8 count as Latin-1, for receivers refuse others.
@@ -43,6 +43,15 @@ struct otlp_span {
 	struct slice message;            /* why; may be absent */
 };
 
+/* A line of a log. */
+struct otlp_record {
+	uint64_t time_ns;                /* since 1970 */
+	unsigned severity;               /* 1 to 24: TRACE to FATAL4 */
+	struct slice severity_text, body;
+	uint64_t trace[2], span;         /* span 0: of no trace */
+	uint32_t flags;
+};
+
 enum otlp_metric_kind { OTLP_GAUGE, OTLP_SUM, OTLP_HISTOGRAM };
 
 struct otlp_histogram {
@@ -59,6 +68,8 @@ struct otlp otlp_begin(struct strbuf *out, enum otlp_signal signal, bool json);
 /* What the element has besides is added between both calls, by otlp_attr_*(). */
 void otlp_span_open(struct otlp *o, const struct otlp_span *s);
 void otlp_span_close(struct otlp *o, const struct otlp_span *s);
+void otlp_record_open(struct otlp *o, const struct otlp_record *r);
+void otlp_record_close(struct otlp *o, const struct otlp_record *r);
 /* A metric; its points come between both calls. Sums are cumulative and never go down. */
 void otlp_metric_open(struct otlp *o, enum otlp_metric_kind kind, struct slice name,
 		      struct slice help);

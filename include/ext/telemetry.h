@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* telemetry.h - sections telemetry: traces and metrics of OpenTelemetry, exported by OTLP over HTTP
+/* telemetry.h - sections telemetry: traces, metrics and logs of OpenTelemetry, by OTLP over HTTP
  *
  *     telemetry otel
  *         otlp http://127.0.0.1:4318
@@ -15,12 +15,14 @@
  *          end and its text.
  * Metrics: `metrics <time>` has the program ask its own prometheus-exporter so often, through a
  *          hidden backend; what it says becomes metrics of OTLP, with the same names and labels.
+ * Logs   : with `logs export`, each line of the log of such a frontend is a record, with the
+ *          attributes of the request's span. The text is the one that log targets get.
  * Sampling: by the sender's decision, else by a part of the traces; a rule may decide anew. A
  *          request that fails is exported whatever was decided, as far as this program saw it.
- * Export : spans are encoded when the stream ends, into a buffer of their thread. A task of
+ * Export : spans and lines are encoded when the stream ends, into a buffer of their thread. A task of
  *          thread 0 collects the buffers and posts them, one request at a time, by the HTTP client.
- *          A collector that is slow or dead has the buffers fill up to `queue`, then spans are
- *          dropped and counted; no stream waits.
+ *          A collector that is slow or dead has the buffers fill up to `queue`, then what comes
+ *          is dropped and counted; no stream waits.
  * Owns   : a section is its generation's. Buffers, counters and what is under way belong to an
  *          exporter, which a reload passes on to the section of the same name; without one it ends
  *          when it has sent what it has.

@@ -15,6 +15,7 @@
 #define STREAM_TRACING_H
 
 #include "base/bug.h"
+#include "log/log.h"
 #include "stream/stream.h"
 
 struct stream_tracer {
@@ -31,6 +32,10 @@ struct stream_tracer {
 	void (*left)(struct stream *s, enum stream_end why, unsigned status);
 	/* It is over, everything of it is still there. */
 	void (*end)(struct stream *s);
+	/* --- of frontends whose lines are told of, traced or not: */
+	/* A line of the log, whether or not a target gets it; <s>: what it is about, or NULL. */
+	void (*line)(struct session *sess, struct stream *s, enum log_level level,
+		     struct slice text);
 };
 
 /* Once, at start-up. <figures>: appends what the tracer counts, in the format of Prometheus, on any
@@ -40,6 +45,8 @@ void stream_set_tracer(const struct stream_tracer *tracer, void (*figures)(struc
 /* The streams of <fe> are told of, with <how> for the tracer. In the check phase. */
 void stream_trace_frontend(struct proxy *fe, const void *how);
 const void *stream_trace_of_frontend(const struct proxy *fe);
+/* Its lines are told of, too: before the check phase of the engine, which chooses its format. */
+void stream_trace_lines(struct proxy *fe);
 
 /* In begin(): the stream is traced, <trace> is the tracer's. */
 static inline void stream_trace_set(struct stream *s, void *trace)
@@ -61,6 +68,8 @@ void stream_tracing_figures(struct strbuf *out);
 void stream_tracing_begin(struct stream *s);
 void stream_tracing_left(struct stream *s, enum stream_end why, unsigned status);
 void stream_tracing_end(struct stream *s);
+void stream_tracing_line(struct session *sess, struct stream *s, enum log_level level,
+			 struct slice text);
 static inline void stream_tracing_note(struct stream *s, enum stream_end why, unsigned status)
 {
 	if (unlikely(s->flags & STRM_TRACED))

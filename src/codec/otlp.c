@@ -411,6 +411,34 @@ void otlp_span_close(struct otlp *o, const struct otlp_span *s)
 	close(o, o->begin);
 }
 
+/* --- records of logs -------------------------------------------------------------------------- */
+
+void otlp_record_open(struct otlp *o, const struct otlp_record *r)
+{
+	size_t body;
+
+	o->begin = open(o, 2, NULL);
+	put_fixed64(o, 1, "timeUnixNano", r->time_ns);
+	put_small(o, 2, "severityNumber", r->severity);
+	put_text(o, 3, "severityText", r->severity_text);
+	body = open(o, 5, "body");
+	put_text(o, 1, "stringValue", r->body);
+	close(o, body);
+	attrs_open(o, 6);
+}
+
+void otlp_record_close(struct otlp *o, const struct otlp_record *r)
+{
+	list_close(o);
+	if (r->span) {
+		put_fixed32(o, 8, "flags", r->flags);
+		put_id(o, 9, "traceId", r->trace, 2);
+		put_id(o, 10, "spanId", &r->span, 1);
+	}
+	put_fixed64(o, 11, "observedTimeUnixNano", r->time_ns);
+	close(o, o->begin);
+}
+
 /* --- metrics ---------------------------------------------------------------------------------- */
 
 static const struct {

@@ -48,7 +48,7 @@ struct conf_state {
 	} kept;
 	struct {                /* conf/block.h; in the arena */
 		struct conf_block *first, *last;
-		struct tree by_name, by_place; /* keys: hashes of section and name, of file and line */
+		struct tree by_name, by_place; /* hashes of section and name, of file and line */
 	} blocks;
 	bool away;              /* not in the directory of the start, door_enter() */
 };

@@ -6,6 +6,7 @@
 #include "proxy/bind.h"
 #include "stream/conn_error.h"
 #include "stream/timing.h"
+#include "stream/tracing.h"
 #include "stream/trail.h"
 #include "engine_priv.h"
 #include "log_priv.h"
@@ -89,15 +90,23 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	if (px->log_format_sd && logformat_build(px->log_format_sd, ctx, &structured))
 		m.structured_data = strbuf_slice(&structured);
 	log_send(s->config, log_settings_of(s->fe), &m);
+	if (unlikely(px->lines_traced))
+		stream_tracing_line(s->sess, s, level, m.text);
 	if (step != LOG_STEP_CLOSE && step != LOG_STEP_UNSPEC)
 		s->expr = before;
+}
+
+/* Are lines of this frontend wanted by any target? */
+static bool lines_are_wanted(const struct config *cfg, const struct proxy *fe)
+{
+	return log_is_wanted(cfg, log_settings_of(fe)) || stream_proxy(fe)->lines_traced;
 }
 
 /* Does any target want a line of this stream? */
 static bool is_wanted(const struct stream *s)
 {
 	return !(s->flags & STRM_LOGGED) && s->log.level != LOG_LEVEL_SILENT &&
-	       log_is_wanted(s->config, log_settings_of(s->fe));
+	       lines_are_wanted(s->config, s->fe);
 }
 
 /* option log-slow: is it neither slow nor failed? */
@@ -218,7 +227,7 @@ void session_log_error(struct session *sess, const char *what)
 	struct log_message m = { .level = error_level(sess->fe) };
 
 	sess->error = conn_error_id(what);
-	if (!log_is_wanted(session_config(sess), log_settings_of(sess->fe)))
+	if (!lines_are_wanted(session_config(sess), sess->fe))
 		return;
 	if (px->error_format) {
 		log_error_in_format(sess, px->error_format);
@@ -239,6 +248,8 @@ void session_log_error(struct session *sess, const char *what)
 	strbuf_add(&line, slice_of(what));
 	m.text = strbuf_slice(&line);
 	log_send(session_config(sess), log_settings_of(sess->fe), &m);
+	if (px->lines_traced)
+		stream_tracing_line(sess, NULL, m.level, m.text);
 }
 
 /* A request that is not valid: by the format for errors, if the frontend has one, at whatever steps
@@ -277,7 +288,7 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
 	const struct logformat *f = stream_proxy(sess->fe)->log_format;
 	struct stream *subject = s;
 
-	if (!f || !log_is_wanted(session_config(sess), log_settings_of(sess->fe)))
+	if (!f || !lines_are_wanted(session_config(sess), sess->fe))
 		return;
 	if (!subject)
 		subject = stream_new(sess, false);

@@ -65,7 +65,9 @@ static const char *tcp_instead(enum proxy_log_kind kind)
 									   : logformat_tcp;
 }
 
-/* With option log-slow a line of a usual format tells why and by which way; and there is a line. */
+/* With option log-slow a line of a usual format tells why and by which way; and there is a line, as
+ * for frontends whose lines are exported.
+ */
 static const char *slow_format(struct config *cfg, const struct proxy *px, const char *text)
 {
 	const struct stream_proxy *sp = stream_proxy(px);
@@ -73,10 +75,12 @@ static const char *slow_format(struct config *cfg, const struct proxy *px, const
 	bool json = kind == PROXY_LOG_TCP_JSON || kind == PROXY_LOG_HTTP_JSON ||
 		    kind == PROXY_LOG_HTTPS_JSON;
 
-	if (!sp->log_slow_ms || !(px->caps & PROXY_FE))
+	if (!(px->caps & PROXY_FE))
 		return text;
-	if (!text && !sp->log_format)
+	if (!text && !sp->log_format && (sp->log_slow_ms || sp->lines_traced))
 		text = px->mode == PROXY_MODE_HTTP ? logformat_http : logformat_tcp;
+	if (!sp->log_slow_ms)
+		return text;
 	return text ? arena_printf(&cfg->arena, "%s%s", text,
 				   json ? " %(trail)trail" : " %endreason %{+Q}trail") : NULL;
 }
@@ -137,7 +141,7 @@ static void warn_unused(struct config *cfg, struct diag_list *diags, const struc
 
 	if (!(px->caps & PROXY_FE) || px->caps & PROXY_DEFAULTS ||
 	    !(sp->log_format || sp->log_format_sd) ||
-	    log_is_wanted(cfg, slot_of(&log_proxy_slot, proxy_slots(px))))
+	    sp->lines_traced || log_is_wanted(cfg, slot_of(&log_proxy_slot, proxy_slots(px))))
 		return;
 	diag_add(diags, DIAG_WARNING, &bare, NULL, "log format ignored for frontend '%s' since it "
 		 "has no log address.", px->name);

@@ -29,6 +29,7 @@ struct stream_proxy {
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
+	bool lines_traced;           /* stream/tracing.h: so are its log lines */
 	bool log_early;              /* its format needs nothing of the end: do not wait for it */
 	int64_t log_slow_ms;         /* option log-slow; 0: all are logged */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */

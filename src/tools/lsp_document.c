@@ -289,7 +289,7 @@ static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, st
 	strbuf_add_char(b, '}');
 }
 
-/* The notification about <d>, made in a child: its lines, which are the child's own, are used up. */
+/* The notification about <d>, made in a child: its lines, which are the child's own, are used. */
 static void write_diagnostics(const struct lsp *x, const struct lsp_document *d, struct strbuf *b)
 {
 	struct slice text = strbuf_slice(&d->text);

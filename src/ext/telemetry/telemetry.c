@@ -161,6 +161,11 @@ static bool parse_errors(struct conf_line *l)
 			   &((struct telemetry *)l->object)->ignores_errors);
 }
 
+static bool parse_logs(struct conf_line *l)
+{
+	return take_choice(l, "ignore", "export", &((struct telemetry *)l->object)->has_logs);
+}
+
 static bool parse_unsampled(struct conf_line *l)
 {
 	return take_choice(l, "tell", "silent", &((struct telemetry *)l->object)->is_silent);
@@ -361,6 +366,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "the pause between exports, 1s by default" },
 	{ .words = "timeout", ONE, .parse = parse_timeout, .syntax = "<time>",
 	  .help = "how long the collector may take for an answer, 10s by default" },
+	{ .words = "logs", ONE, .parse = parse_logs, .syntax = "<export|ignore>",
+	  .help = "whether log lines of the frontends that use the section are exported" },
 	{ .words = "metrics", ONE, .parse = parse_metrics, .syntax = "<time>",
 	  .help = "export the figures of prometheus-exporter so often" },
 	{ .words = "use-telemetry", .where = CONF_DEF_FE, .max_args = 1, .flags = CONF_CAN_NO,
@@ -371,17 +378,30 @@ static const struct conf_keyword keywords[] = {
 
 static const struct conf_section sections[] = {
 	{ .name = "telemetry", .where = CONF_OTHER, .open = section_open, .syntax = "<name>",
-	  .help = "where traces are exported to (an extension)" },
+	  .help = "where traces, metrics and logs are exported to (an extension)" },
 	{ 0 }
 };
 
 /* --- generations ------------------------------------------------------------------------------ */
 
-/* Before the modules that check proxies. */
-static void check_metrics(struct config *cfg, struct diag_list *diags)
+static const struct telemetry *used_by(const struct proxy *px)
+{
+	const struct use *u = slot_of(&use_slot, proxy_slots(px));
+
+	return u->name && px->caps & PROXY_FE ? section_find(px->config, u->name) : NULL;
+}
+
+/* Before the modules that check proxies: the format of lines depends on it. */
+static void check_early(struct config *cfg, struct diag_list *diags)
 {
 	const struct telemetry *t = sections_of(cfg)->first;
 
+	for (struct proxy *px = t ? proxies_first(cfg) : NULL; px; px = proxy_next(px)) {
+		const struct telemetry *used = used_by(px);
+
+		if (used && used->has_logs)
+			stream_trace_lines(px);
+	}
 	while (t && !t->metrics_ms)
 		t = t->next;
 	if (t)
@@ -394,11 +414,11 @@ static void check(struct config *cfg, struct diag_list *diags)
 		check_section(t, diags);
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		const struct use *u = slot_of(&use_slot, proxy_slots(px));
-		const struct telemetry *t = u->name ? section_find(cfg, u->name) : NULL;
+		const struct telemetry *t = used_by(px);
 
-		if (t && px->caps & PROXY_FE)
+		if (t)
 			stream_trace_frontend(px, t);
-		if (u->name && !t)
+		if (u->name && !section_find(cfg, u->name))
 			diag_add(diags, DIAG_ALERT,
 				 &(struct diag_place){ .file = u->file, .line = u->line },
 				 "a section 'telemetry' with this name is missing",
@@ -568,10 +588,11 @@ static const struct expr_fetch fetches[] = {
 
 static const char *const signals[OTLP_SIGNALS] = { "traces", "metrics", "logs" };
 
-/* What a section exports: up to this one. */
-static unsigned last_signal(const struct telemetry *t)
+static bool exports(const struct telemetry *t, unsigned signal)
 {
-	return t->metrics_ms ? OTLP_METRICS : OTLP_TRACES;
+	return signal == OTLP_METRICS ? t->metrics_ms != 0
+	       : signal == OTLP_LOGS  ? t->has_logs
+				      : true;
 }
 
 static enum ctl_step show(struct ctl_request *rq)
@@ -582,7 +603,9 @@ static enum ctl_step show(struct ctl_request *rq)
 #undef X
 	strbuf_add_str(rq->out, " bytes status");
 	for (const struct telemetry *t = sections_of(proxies_current())->first; t; t = t->next)
-		for (unsigned k = 0; k <= last_signal(t); k++) {
+		for (unsigned k = 0; k < OTLP_SIGNALS; k++) {
+			if (!exports(t, k))
+				continue;
 			strbuf_printf(rq->out, "\n%s %s", t->name, signals[k]);
 			for (unsigned i = 0; i < TELEMETRY_COUNT; i++)
 				strbuf_printf(rq->out, " %llu", (unsigned long long)
@@ -617,11 +640,13 @@ static void put_prometheus(struct strbuf *out)
 
 	if (!first)
 		return;
-	strbuf_add_str(out, "# HELP haproxy_telemetry_elements_total Spans and points by what "
+	strbuf_add_str(out, "# HELP haproxy_telemetry_elements_total Spans, points and lines by what "
 		       "became of them, and requests.\n"
 		       "# TYPE haproxy_telemetry_elements_total counter\n");
 	for (const struct telemetry *t = first; t; t = t->next)
-		for (unsigned k = 0; k <= last_signal(t); k++) {
+		for (unsigned k = 0; k < OTLP_SIGNALS; k++) {
+			if (!exports(t, k))
+				continue;
 #define X(name, column) put_series(out, t, k, TELEMETRY_##name, column);
 			TELEMETRY_COUNTS(X)
 #undef X
@@ -643,13 +668,13 @@ static bool init(void)
 static void thread_end(void)
 {
 	telemetry_export_stop();
-	telemetry_trace_thread_fini();
+	telemetry_text_fini();
 }
 
 static struct slot *const slots[] = { &sections_slot, &use_slot, NULL };
 
 /* Ahead of the modules that check proxies: see telemetry_metrics_make(). */
-const struct module mod_telemetry_early = { .name = "telemetry-early", .check = check_metrics };
+const struct module mod_telemetry_early = { .name = "telemetry-early", .check = check_early };
 
 const struct module mod_telemetry = {
 	.name = "telemetry", .sections = sections, .keywords = keywords, .commands = commands,

@@ -35,6 +35,7 @@ struct telemetry {
 	const char *url;             /* without a slash at its end; NULL: none */
 	bool json;
 	bool ignores_parent, ignores_errors;
+	bool has_logs;               /* log lines are exported, too */
 	bool is_silent;              /* servers are not told of what is not sampled */
 	unsigned accept, propagate;  /* enum telemetry_format */
 	uint64_t threshold;          /* random parts from here on are sampled */
@@ -96,8 +97,9 @@ struct telemetry_trace {
 };
 
 extern const struct stream_tracer telemetry_tracer;
-/* Frees what the calling thread keeps. */
-void telemetry_trace_thread_fini(void);
+/* What the calling thread encodes elements in, emptied; and its end. */
+struct strbuf *telemetry_text(void);
+void telemetry_text_fini(void);
 /* Decides anew, for a rule. */
 void telemetry_decide(struct telemetry_trace *t, uint64_t threshold);
 /* A part of 100 as a threshold. */
@@ -110,6 +112,17 @@ void telemetry_describe_try(struct stream *s, const struct telemetry_trace *t,
 
 /* --- telemetry_span.c: spans of a stream that is over, into <out>. Returns how many. */
 unsigned telemetry_put_spans(struct stream *s, struct telemetry_trace *t, struct strbuf *out);
+/* Attributes: of its request, of how it went so far, of an address of the Internet (port_key: none,
+ * it is left out).
+ */
+void telemetry_put_request(struct otlp *o, struct stream *s);
+void telemetry_put_end(struct otlp *o, struct stream *s);
+void telemetry_put_addr(struct otlp *o, struct slice key, struct slice port_key,
+			const struct addr *a);
+
+/* --- telemetry_log.c: has a line of the log be exported, see stream/tracing.h. */
+void telemetry_log_line(struct session *sess, struct stream *s, enum log_level level,
+			struct slice line);
 
 /* --- telemetry_metrics.c */
 struct diag_list;

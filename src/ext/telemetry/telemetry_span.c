@@ -57,8 +57,8 @@ static void put_method(struct otlp *o, const struct stream *s)
 		TEXT("http.request.method_original", s->log.method);
 }
 
-static void put_addr(struct otlp *o, struct slice key, struct slice port_key,
-		     const struct addr *a)
+void telemetry_put_addr(struct otlp *o, struct slice key, struct slice port_key,
+			const struct addr *a)
 {
 	char text[ADDR_IP_MAX];
 
@@ -97,7 +97,7 @@ static bool client_has_tls(const struct stream *s)
 	return c && tls_is_on(c);
 }
 
-static void put_request(struct otlp *o, struct stream *s)
+void telemetry_put_request(struct otlp *o, struct stream *s)
 {
 	const struct h1_field *agent = http_field_find(&s->req.fields, FIELD_USER_AGENT,
 						       slice_none());
@@ -112,9 +112,9 @@ static void put_request(struct otlp *o, struct stream *s)
 		TEXT("url.query", u.query);
 	TEXT("url.scheme", client_has_tls(s) ? SLICE("https") : SLICE("http"));
 	put_host(o, s, &u);
-	put_addr(o, SLICE("client.address"), SLICE("client.port"), stream_src(s));
+	telemetry_put_addr(o, SLICE("client.address"), SLICE("client.port"), stream_src(s));
 	if (!addr_eq(session_conn_src(s->sess), stream_src(s)))
-		put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"),
+		telemetry_put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"),
 			 session_conn_src(s->sess));
 	put_version(o, s->req.version);
 	if (agent)
@@ -153,7 +153,7 @@ static void put_timers(struct otlp *o, const struct stream *s)
 	TIMER("haproxy.time.active_ms", timing_active(s));
 }
 
-static struct slice decider_name(const struct stream *s, const struct telemetry_trace *t)
+static struct slice decider_name(const struct telemetry_trace *t)
 {
 	static const struct slice names[] = {
 		[BY_RATIO] = SLICE("ratio"), [BY_PARENT] = SLICE("parent"),
@@ -163,7 +163,7 @@ static struct slice decider_name(const struct stream *s, const struct telemetry_
 	return t->ours.decision == TRACE_SAMPLED ? names[t->decider] : SLICE("error");
 }
 
-static void put_end(struct otlp *o, struct stream *s, const struct telemetry_trace *t)
+void telemetry_put_end(struct otlp *o, struct stream *s)
 {
 	char letters[4];
 	struct slice id = stream_unique_id(s);
@@ -192,7 +192,6 @@ static void put_end(struct otlp *o, struct stream *s, const struct telemetry_tra
 	put_timers(o, s);
 	if (id.len)
 		TEXT("haproxy.unique_id", id);
-	TEXT("haproxy.sampled_by", decider_name(s, t));
 }
 
 /* --- tries ------------------------------------------------------------------------------------ */
@@ -236,7 +235,7 @@ static void put_server(struct otlp *o, const struct stream *s, const struct tele
 	if (y->to.port)
 		INT("server.port", y->to.port);
 	if (y->host)
-		put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"), &y->to);
+		telemetry_put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"), &y->to);
 	put_url(o, s, host, y->to.port);
 }
 
@@ -328,8 +327,9 @@ static void put_request_span(struct strbuf *out, struct stream *s, const struct 
 	if (span.failed && s->end != END_NONE)
 		span.message = slice_of(stream_ends[s->end].text);
 	otlp_span_open(&o, &span);
-	put_request(&o, s);
-	put_end(&o, s, t);
+	telemetry_put_request(&o, s);
+	telemetry_put_end(&o, s);
+	otlp_attr_text(&o, SLICE("haproxy.sampled_by"), decider_name(t));
 	otlp_span_close(&o, &span);
 }
 

@@ -370,30 +370,38 @@ static bool has_failed(const struct stream *s)
 	return cause != CAUSE_NONE && cause != CAUSE_LOCAL && s->answer.status < 400;
 }
 
-static __thread struct strbuf text; /* of one trace */
+static __thread struct strbuf text;
 
-void telemetry_trace_thread_fini(void)
+void telemetry_text_fini(void)
 {
 	if (text.ptr)
 		strbuf_fini(&text);
 }
 
+struct strbuf *telemetry_text(void)
+{
+	if (!text.ptr)
+		strbuf_init(&text);
+	strbuf_reset(&text);
+	return &text;
+}
+
 static void trace_end(struct stream *s)
 {
 	struct telemetry_trace *t = stream_trace(s);
+	struct strbuf *out;
 	unsigned count;
 
 	if (likely(t->ours.decision != TRACE_SAMPLED) &&
 	    (t->conf->ignores_errors || likely(!has_failed(s))))
 		return;
-	if (!text.ptr)
-		strbuf_init(&text);
-	strbuf_reset(&text);
-	count = telemetry_put_spans(s, t, &text);
-	telemetry_record(t->conf, OTLP_TRACES, text.overflow ? slice_none() : strbuf_slice(&text),
+	out = telemetry_text();
+	count = telemetry_put_spans(s, t, out);
+	telemetry_record(t->conf, OTLP_TRACES, out->overflow ? slice_none() : strbuf_slice(out),
 			 count);
 }
 
 const struct stream_tracer telemetry_tracer = {
 	.begin = trace_begin, .connected = trace_connected, .left = trace_left, .end = trace_end,
+	.line = telemetry_log_line,
 };

@@ -55,3 +55,9 @@ void stream_tracing_end(struct stream *s)
 {
 	trail_tracer->end(s);
 }
+
+void stream_tracing_line(struct session *sess, struct stream *s, enum log_level level,
+			 struct slice text)
+{
+	trail_tracer->line(sess, s, level, text);
+}

@@ -15,6 +15,11 @@ const void *stream_trace_of_frontend(const struct proxy *fe)
 	return stream_proxy(fe)->traced;
 }
 
+void stream_trace_lines(struct proxy *fe)
+{
+	stream_proxy(fe)->lines_traced = true;
+}
+
 static void (*tracer_figures)(struct strbuf *out);
 
 void stream_set_tracer(const struct stream_tracer *tracer, void (*figures)(struct strbuf *out))
