@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* otlp.h - messages of the OpenTelemetry protocol, as Protocol Buffers or as JSON
  *
- * Purpose: writes spans, records of logs and metrics one by one, each complete in itself, so that what
- *          is to be exported is collected as bytes: elements of a batch stand one behind the other,
- *          and otlp_envelope() says what is sent before and behind them.
+ * Purpose: writes spans, records of logs and metrics one by one, each complete in itself, so that
+ *          what is to be exported is collected as bytes: elements of a batch stand one behind the
+ *          other, and otlp_envelope() says what is sent before and behind them.
  * Texts  : bytes that are no UTF-8 count as Latin-1, for receivers refuse others.
  * Owns   : nothing. Pure, any thread. Errors: out->overflow, as with all strbufs.
  * Source : opentelemetry-proto 1.x (trace, metrics, logs, common, resource), OTLP 1.x for its JSON.

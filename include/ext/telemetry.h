@@ -19,10 +19,10 @@
  *          attributes of the request's span. The text is the one that log targets get.
  * Sampling: by the sender's decision, else by a part of the traces; a rule may decide anew. A
  *          request that fails is exported whatever was decided, as far as this program saw it.
- * Export : spans and lines are encoded when the stream ends, into a buffer of their thread. A task of
- *          thread 0 collects the buffers and posts them, one request at a time, by the HTTP client.
- *          A collector that is slow or dead has the buffers fill up to `queue`, then what comes
- *          is dropped and counted; no stream waits.
+ * Export : spans and lines are encoded when the stream ends, into a buffer of their thread. A task
+ *          of thread 0 collects the buffers and posts them, one request at a time, by the HTTP
+ *          client. A collector that is slow or dead has the buffers fill up to `queue`, then what
+ *          comes is dropped and counted; no stream waits.
  * Owns   : a section is its generation's. Buffers, counters and what is under way belong to an
  *          exporter, which a reload passes on to the section of the same name; without one it ends
  *          when it has sent what it has.

@@ -31,6 +31,14 @@ PATIENCE = float(os.environ.get("TEST_PATIENCE", 10))  # seconds until what a te
 REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
 
+def use_tools():
+    """Finds the modules that scripts/install-deps has put under build/tools, behind those of the system."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/tools/python/lib/python%d.%d/site-packages"
+                        % sys.version_info[:2])
+    if path not in sys.path:
+        sys.path.append(path)
+
+
 def arguments(doc, *extra):
     """Parses the command line: --program, and what <extra> adds: (name, default, help)."""
     p = argparse.ArgumentParser(description=doc)

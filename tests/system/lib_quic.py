@@ -17,8 +17,7 @@ import threading
 
 import lib
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/tools/python/lib/python%d.%d/site-packages"
-                             % sys.version_info[:2]))
+lib.use_tools()
 try:
     from aioquic.asyncio.client import connect as aio_connect
     from aioquic.asyncio.protocol import QuicConnectionProtocol

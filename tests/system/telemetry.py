@@ -147,12 +147,8 @@ def shapes(tap, args):
             own = [t for k, t in traces.items() if k != TRACE]
             tap.eq([(s["attributes"]["haproxy.end"], c, s.get("parentSpanId")) for s, c in own], [("RULE_ANSWER", [], None)],
                    encoding + ": an answer of the program has no try")
-            if encoding == "protobuf":
-                n = lib_otlp.check_with_package(sc.collector.raw)
-                if n is None:
-                    tap.skip("the definitions of OpenTelemetry agree", "opentelemetry-proto is not installed")
-                else:
-                    tap.eq(n, 3, "the definitions of OpenTelemetry agree")
+            lib_otlp.check_with_package(tap, sc.collector.raw, encoding == "json", "/v1/traces", "spans", 3,
+                                        encoding + ": the definitions of OpenTelemetry agree")
 
 
 # name, fields, (trace, span) of the parent or None, sampled or None: as without
@@ -501,6 +497,9 @@ def metrics(tap, args):
                         m["gauge"]["dataPoints"][0]["timeUnixNano"] > now_ns]
         lib.until(lambda: len(rounds()) >= 2 or sc.collector.wrong)
         tap.eq(sc.collector.wrong, [], "metrics can be read")
+        with sc.collector.lock:
+            raw, count = list(sc.collector.raw), len(sc.collector.metrics)
+        lib_otlp.check_with_package(tap, raw, False, "/v1/metrics", "metrics", count, "the definitions of OpenTelemetry agree")
         at = rounds()
         got, kinds = points(sc.collector.metrics[at[0]:at[1]])
         want, want_kinds = exposed(text)

@@ -139,6 +139,8 @@ def lines(tap, args):
             want = sorted(l.decode("utf-8", "latin") for l in sc.lines(args.count))
             records = sorted(sc.records(args.count), key=lambda r: r["body"]["stringValue"])
             tap.eq(sc.collector.wrong, [], encoding + ": can be read")
+            lib_otlp.check_with_package(tap, sc.collector.raw, encoding == "json", "/v1/logs", "log_records", args.count,
+                                        encoding + ": the definitions of OpenTelemetry agree")
             got = [r["body"]["stringValue"] for r in records]
             tap.eq((len(got), [(a, b) for a, b in zip(got, want) if a != b][:2]), (args.count, []),
                    encoding + ": %d bodies are the lines of the log server" % args.count)

@@ -640,8 +640,8 @@ static void put_prometheus(struct strbuf *out)
 
 	if (!first)
 		return;
-	strbuf_add_str(out, "# HELP haproxy_telemetry_elements_total Spans, points and lines by what "
-		       "became of them, and requests.\n"
+	strbuf_add_str(out, "# HELP haproxy_telemetry_elements_total Spans, points and lines by "
+		       "what became of them, and requests.\n"
 		       "# TYPE haproxy_telemetry_elements_total counter\n");
 	for (const struct telemetry *t = first; t; t = t->next)
 		for (unsigned k = 0; k < OTLP_SIGNALS; k++) {

@@ -235,7 +235,8 @@ static void put_server(struct otlp *o, const struct stream *s, const struct tele
 	if (y->to.port)
 		INT("server.port", y->to.port);
 	if (y->host)
-		telemetry_put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"), &y->to);
+		telemetry_put_addr(o, SLICE("network.peer.address"), SLICE("network.peer.port"),
+				   &y->to);
 	put_url(o, s, host, y->to.port);
 }
 
