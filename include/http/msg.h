@@ -47,9 +47,18 @@ enum http_msg_flags {
 	/* the absolute form is ours, made of HTTP/2 parts: HTTP/1 servers get the origin form */
 	HTTP_MSG_NORMALIZED = 1 << 8,
 	HTTP_MSG_EXTENDED_CONNECT = 1 << 9, /* the upgrade was an extended CONNECT (RFC 8441) */
-	/* <lines> are its fields; until it is HTTP_MSG_EDITED */
+	/* <lines> are its first fields, <line_count>; until it is HTTP_MSG_EDITED */
 	HTTP_MSG_LINES = 1 << 10,
+	HTTP_MSG_ADDED = 1 << 11,        /* fields were added behind those that were received */
 };
+
+/* The fields that are about the connection or the framing: a bit each. All others are sent as they
+ * are.
+ */
+#define HTTP_HOP_FIELDS \
+	(1ull << FIELD_CONNECTION | 1ull << FIELD_UPGRADE | 1ull << FIELD_CONTENT_LENGTH | \
+	 1ull << FIELD_TRANSFER_ENCODING)
+_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
 
 struct http_fields {
 	struct h1_field *list; /* name.ptr NULL: deleted */
@@ -69,6 +78,7 @@ struct http_msg {
 	 * of the connection or the framing other than Content-Length, which is right
 	 */
 	struct slice lines;
+	unsigned line_count;
 	struct arena *arena;   /* borrowed */
 	struct block *blocks[4]; /* counted: what the slices point into */
 	unsigned block_count;

@@ -104,6 +104,7 @@ enum stream_flags {
 	STRM_TARPIT = 1 << 19,
 	STRM_SILENT = 1 << 20,       /* end without an answer */
 	STRM_INSPECT = 1 << 21,      /* inspect-delay has begun */
+	STRM_UNTOLD = 1 << 22,       /* it is traced, but no server is told so */
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */

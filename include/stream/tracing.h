@@ -20,9 +20,9 @@
 
 struct stream_tracer {
 	/* The head has come, no rule has run. Calls stream_trace_set(), or the stream is not
-	 * traced.
+	 * traced. <how>: stream_trace_frontend().
 	 */
-	void (*begin)(struct stream *s);
+	void (*begin)(struct stream *s, const void *how);
 	/* --- of streams that are traced: */
 	/* A server is connected: s->req is sent next, and may be edited. Again at each try. */
 	void (*connected)(struct stream *s);
@@ -53,6 +53,18 @@ static inline void stream_trace_set(struct stream *s, void *trace)
 {
 	s->flags |= STRM_TRACED;
 	s->trail.trace = trace;
+}
+
+/* Of a stream that is traced: <untold>, connected() need not be called. */
+static inline void stream_trace_tries(struct stream *s, bool untold)
+{
+	if (untold) {
+		s->flags |= STRM_UNTOLD;
+		s->run.idle_stages |= 1u << STAGE_TRACE_TRY;
+	} else {
+		s->flags &= ~STRM_UNTOLD;
+		s->run.idle_stages &= ~(1u << STAGE_TRACE_TRY);
+	}
 }
 
 /* NULL: it is not traced. */

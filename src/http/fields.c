@@ -123,6 +123,7 @@ static struct slice field_name_copy(struct arena *arena, uint8_t id, struct slic
 	return slice_make(copy, name.len);
 }
 
+/* What was received is still as it was: it may be sent as it is, with what is added behind it. */
 bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value)
 {
 	BUG_ON(!name.ptr);
@@ -130,7 +131,7 @@ bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struc
 		return false;
 	m->fields.list[m->fields.count++] =
 		(struct h1_field){ .name = name, .value = value, .id = id };
-	m->flags |= HTTP_MSG_EDITED;
+	m->flags |= HTTP_HOP_FIELDS >> id & 1 ? HTTP_MSG_EDITED : HTTP_MSG_ADDED;
 	return true;
 }
 

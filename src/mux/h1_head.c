@@ -67,6 +67,7 @@ static void h1_note_lines(struct http_msg *m, const struct h1_head *head)
 		return;
 	m->lines.ptr = head->fields[0].name.ptr;
 	m->lines.len = (size_t)(last->value.ptr + last->value.len - m->lines.ptr);
+	m->line_count = head->field_count;
 	m->flags |= HTTP_MSG_LINES;
 }
 

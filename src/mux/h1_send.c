@@ -111,18 +111,26 @@ static void plan_connection(struct head_plan *plan, struct slice list)
 	}
 }
 
-/* The fields that are about the connection or the framing: a bit each. All others are sent as they
- * are.
- */
-#define HOP_FIELDS \
-	(1ull << FIELD_CONNECTION | 1ull << FIELD_UPGRADE | 1ull << FIELD_CONTENT_LENGTH | \
-	 1ull << FIELD_TRANSFER_ENCODING)
-_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
-
-/* Are its lines still what its fields say? */
+/* Are its lines still what its first fields say? */
 static inline bool has_lines(const struct http_msg *m)
 {
 	return (m->flags & (HTTP_MSG_LINES | HTTP_MSG_EDITED)) == HTTP_MSG_LINES;
+}
+
+/* The fields behind the lines, none of which is a hop field. */
+static size_t added_size(const struct http_msg *m)
+{
+	size_t size = 0;
+
+	for (unsigned i = m->line_count; i < m->fields.count; i++)
+		size += m->fields.list[i].name.len + m->fields.list[i].value.len + 4;
+	return size;
+}
+
+static void put_added(struct writer *w, const struct http_msg *m)
+{
+	for (unsigned i = m->line_count; i < m->fields.count; i++)
+		put_field(w, m->fields.list[i].name, m->fields.list[i].value);
 }
 
 static struct head_plan plan_head(const struct http_msg *m)
@@ -132,13 +140,15 @@ static struct head_plan plan_head(const struct http_msg *m)
 
 	if (likely(has_lines(m))) {
 		plan.size += m->lines.len;
+		if (unlikely(m->flags & HTTP_MSG_ADDED))
+			plan.size += added_size(m);
 		return plan;
 	}
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
 		plan.size += f->name.len + f->value.len + 4;
-		if (likely(!(HOP_FIELDS >> f->id & 1)))
+		if (likely(!(HTTP_HOP_FIELDS >> f->id & 1)))
 			continue;
 		if (f->id == FIELD_CONNECTION && f->name.ptr)
 			plan_connection(&plan, f->value);
@@ -384,7 +394,7 @@ static void put_each_field(struct writer *w, const struct h1_conn *h, const stru
 
 		if (unlikely(!f->name.ptr))
 			continue;
-		if (likely(!(HOP_FIELDS >> f->id & 1)))
+		if (likely(!(HTTP_HOP_FIELDS >> f->id & 1)))
 			put_line(w, f);
 		else
 			put_hop_field(w, h, f, plan, &due);
@@ -402,6 +412,8 @@ static void put_fields(struct writer *w, const struct h1_conn *h, const struct h
 	if (likely(has_lines(m) && h->tx_state == H1_TX_LENGTH && !w->adjust)) {
 		extend_run(w, m->lines.ptr, m->lines.ptr + m->lines.len);
 		end_run(w);
+		if (unlikely(m->flags & HTTP_MSG_ADDED))
+			put_added(w, m);
 	} else {
 		put_each_field(w, h, m, plan, framing_field(h, m));
 	}

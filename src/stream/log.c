@@ -97,13 +97,13 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 }
 
 /* Are lines of this frontend wanted by any target? */
-static bool lines_are_wanted(const struct config *cfg, const struct proxy *fe)
+static inline bool lines_are_wanted(const struct config *cfg, const struct proxy *fe)
 {
 	return log_is_wanted(cfg, log_settings_of(fe)) || stream_proxy(fe)->lines_traced;
 }
 
 /* Does any target want a line of this stream? */
-static bool is_wanted(const struct stream *s)
+static inline bool is_wanted(const struct stream *s)
 {
 	return !(s->flags & STRM_LOGGED) && s->log.level != LOG_LEVEL_SILENT &&
 	       lines_are_wanted(s->config, s->fe);

@@ -57,7 +57,11 @@ static void note_idle_stages(struct stream *s)
 		s->run.idle_stages &= ~(1u << STAGE_RESPONSE_RULES_FE);
 	if (unlikely(tls_is_early(s->sess->conn)))
 		s->run.idle_stages &= ~(1u << STAGE_PREPARE);
-	if (unlikely(s->flags & STRM_FILTERED))
+	if (likely(!(s->flags & (STRM_FILTERED | STRM_UNTOLD))))
+		return;
+	if (s->flags & STRM_UNTOLD)
+		s->run.idle_stages |= 1u << STAGE_TRACE_TRY;
+	if (s->flags & STRM_FILTERED)
 		s->run.idle_stages &= filters_idle_stages(s->filters);
 }
 

@@ -218,6 +218,12 @@ def contexts(tap, args):
             sc.ask(path, fields)
         tap.eq((sc.sent("/x"), sc.sent("/y"), [s["traceparent"][:35] for s in sc.sent("/z")]), ([{}], [{}], [PARENT[:35]]),
                "unsampled silent: servers hear of sampled traces only")
+    rules = "http-request set-trace-sampling 100%% if { path_beg /%s }\n\thttp-request set-trace-sampling 0 if { path_beg /%s }"
+    with Scene(args, "sample 0\n\tunsampled silent", rules=rules % ("on", "off"), third=(rules % ("late", "on/off")).replace("%", "%%")) as sc:
+        for path in ("/on", "/late", "/on/off", "/off", "/503-1-late"):
+            sc.ask(path)
+        tap.eq([[len(f) for f in sc.sent(p)] for p in ("/on", "/late", "/on/off", "/off", "/503-1-late")], [[1], [1], [0], [0], [0, 0]],
+               "unsampled silent: rules decide anew, in the backend too")
     with Scene(args, "parent ignore\n\tpropagate none") as sc:
         sc.ask("/x", [("traceparent", PARENT), ("tracestate", "a=b"), ("b3", "1")])
         tap.eq(sc.sent("/x"), [{}], "parent ignore, propagate none: nothing goes on")

@@ -499,10 +499,10 @@ static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, b
 	if (!t)
 		return RULE_CONTINUE;
 	if (!sr->expr)
-		telemetry_decide(t, sr->threshold);
+		telemetry_decide(ctx->stream, sr->threshold);
 	else if (expr_eval(sr->expr, ctx, &smp) == EXPR_FOUND &&
 		 sample_cast(&smp, SMP_INT, ctx->arena))
-		telemetry_decide(t, telemetry_threshold((double)smp.integer));
+		telemetry_decide(ctx->stream, telemetry_threshold((double)smp.integer));
 	return RULE_CONTINUE;
 }
 

@@ -100,8 +100,8 @@ extern const struct stream_tracer telemetry_tracer;
 /* What the calling thread encodes elements in, emptied; and its end. */
 struct strbuf *telemetry_text(void);
 void telemetry_text_fini(void);
-/* Decides anew, for a rule. */
-void telemetry_decide(struct telemetry_trace *t, uint64_t threshold);
+/* Decides anew, for a rule, of a stream that is traced. */
+void telemetry_decide(struct stream *s, uint64_t threshold);
 /* A part of 100 as a threshold. */
 uint64_t telemetry_threshold(double percent);
 /* Is a try at a server under way? As long as the stream has not ended, or has ended in <stage>. */

@@ -68,21 +68,12 @@ static void note_field(struct received *r, enum context_field which, struct slic
 			   !tracestate_is_good(value, &r->state_members);
 }
 
-/* Returns whether there was any. */
-static bool look_for_fields(const struct http_msg *m, struct received *r)
+/* The first field from <i> on that is one of them; m->fields.count: there is none. */
+static inline unsigned next_field(const struct http_msg *m, unsigned i)
 {
-	r->seen = 0;
-	for (unsigned i = 0; i < m->fields.count; i++) {
-		const struct h1_field *f = &m->fields.list[i];
-		enum context_field which = field_of(f);
-
-		if (which == CONTEXT_COUNT)
-			continue;
-		if (!r->seen)
-			memset(r, 0, sizeof(*r));
-		note_field(r, which, f->value);
-	}
-	return r->seen;
+	while (i < m->fields.count && field_of(&m->fields.list[i]) == CONTEXT_COUNT)
+		i++;
+	return i;
 }
 
 static struct slice value_of(const struct received *r, enum context_field which)
@@ -140,10 +131,19 @@ static inline void decide(struct telemetry_trace *t, uint64_t threshold)
 	t->ours.decision = random >= threshold ? TRACE_SAMPLED : TRACE_DROPPED;
 }
 
-void telemetry_decide(struct telemetry_trace *t, uint64_t threshold)
+/* Is no server told of it? Nor has a field to be kept from one. */
+static inline bool is_untold(const struct telemetry_trace *t)
 {
+	return t->conf->is_silent && t->ours.decision != TRACE_SAMPLED && !t->was_told;
+}
+
+void telemetry_decide(struct stream *s, uint64_t threshold)
+{
+	struct telemetry_trace *t = stream_trace(s);
+
 	decide(t, threshold);
 	t->decider = BY_RULE;
+	stream_trace_tries(s, is_untold(t));
 }
 
 /* An id is never zero. */
@@ -177,13 +177,17 @@ static inline void begin_trace(struct telemetry_trace *t)
 	t->ours.span = (serial ^ t->ours.id[1] << 1) | 1;
 }
 
-/* Becomes a part of the sender's trace, if what was received names one. */
-static __attribute__((noinline)) void follow(struct telemetry_trace *t, const struct received *r)
+/* Becomes a part of the sender's trace, if what was received, from field <i> on, names one. */
+static __attribute__((noinline)) void follow(struct telemetry_trace *t, const struct http_msg *m,
+					     unsigned i)
 {
 	struct trace_context from = { .decision = TRACE_UNDECIDED };
+	struct received r = { .seen = 0 };
 
 	t->was_told = true;
-	if (t->conf->ignores_parent || !read_context(r, t, &from))
+	for (; i < m->fields.count; i = next_field(m, i + 1))
+		note_field(&r, field_of(&m->fields.list[i]), m->fields.list[i].value);
+	if (t->conf->ignores_parent || !read_context(&r, t, &from))
 		return;
 	t->parent = from.span;
 	if (from.span) {
@@ -196,11 +200,11 @@ static __attribute__((noinline)) void follow(struct telemetry_trace *t, const st
 	}
 }
 
-static void trace_begin(struct stream *s)
+static void trace_begin(struct stream *s, const void *how)
 {
-	const struct telemetry *conf = stream_trace_of_frontend(s->fe);
 	struct telemetry_trace *t = arena_alloc(&s->arena, sizeof(*t));
-	struct received r;
+	const struct telemetry *conf = how;
+	unsigned i;
 
 	if (!t)
 		return;
@@ -211,11 +215,14 @@ static void trace_begin(struct stream *s)
 	t->tries = 0;
 	t->first = NULL;
 	begin_trace(t);
-	if (unlikely(look_for_fields(&s->req, &r)))
-		follow(t, &r);
+	i = next_field(&s->req, 0);
+	if (unlikely(i < s->req.fields.count))
+		follow(t, &s->req, i);
 	if (likely(t->decider != BY_PARENT))
 		decide(t, conf->threshold);
 	stream_trace_set(s, t);
+	if (is_untold(t))
+		stream_trace_tries(s, true);
 }
 
 /* --- a request that leaves -------------------------------------------------------------------- */
@@ -264,7 +271,9 @@ static void add_fields(struct http_msg *m, struct telemetry_trace *t,
 	unsigned propagate = t->conf->propagate;
 
 	t->b3_text = t->b3_span_text = NULL;
-	drop_received(m, t->has_state && propagate & TELEMETRY_W3C);
+	/* rules may have added some, too */
+	if (unlikely(t->was_told || m->flags & (HTTP_MSG_EDITED | HTTP_MSG_ADDED)))
+		drop_received(m, t->has_state && propagate & TELEMETRY_W3C);
 	if (propagate & TELEMETRY_W3C) {
 		traceparent_write(t->parent_text, c);
 		http_msg_put_field(m, 0, context_names[CONTEXT_TRACEPARENT],

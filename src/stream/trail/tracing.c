@@ -37,13 +37,16 @@ void stream_tracing_figures(struct strbuf *out)
 void stream_tracing_begin(struct stream *s)
 {
 	if (s->flags & STRM_HTTP && stream_proxy(s->fe)->traced)
-		trail_tracer->begin(s);
+		trail_tracer->begin(s, stream_proxy(s->fe)->traced);
 }
 
 /* Not idle for the streams of frontends that are traced. */
 enum step stage_trace_request(struct stream *s)
 {
-	stream_tracing_begin(s);
+	const struct stream_proxy *fe = stream_proxy(s->fe);
+
+	if (s->flags & STRM_HTTP && fe->traced)
+		trail_tracer->begin(s, fe->traced);
 	return STEP_NEXT;
 }
 
