@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sections cache do beyond the reference's: validation, what is stale (RFC 5861), one request for many, ranges, removal by
-address, prefix and tag. --seconds N: of the storm; --clients N: of one that is stale."""
+address, prefix and tag, early hints. --seconds N: of the storm; --clients N: of one that is stale."""
 import gzip
 import re
 import threading
@@ -436,6 +436,85 @@ cache c
 """
 
 
+# fields Link of an answer, and what a client is told of them beforehand
+LINKS = (
+    (["</a>; rel=preload"], ["</a>; rel=preload"]),
+    (["</a,b;c>; rel=preload, </d>;rel=preconnect"], ["</a,b;c>; rel=preload", "</d>;rel=preconnect"]),
+    (["</a>; rel=next", "</b>; title=\"x, </c>; rel=preload\"; rel=modulepreload", "</d>; rel=\"y dns-prefetch\""],
+     ["</b>; title=\"x, </c>; rel=preload\"; rel=modulepreload", "</d>; rel=\"y dns-prefetch\""]),
+    (["</a>; rel=next; rel=preload", "</b>; anchor=\"#x\"; rel=preload", "</c>", "d; rel=preload", "<>; rel=preload", "</e; rel=preload"], []),
+    (["</a>; REL = PreLoad ;as=font"], ["</a>; REL = PreLoad ;as=font"]),
+    ([",, </a>; rel=preload,", ""], ["</a>; rel=preload"]),
+)
+
+
+def hints(tap, args):
+    """The links that come before the answer of the server."""
+    def answer(path, head, n):
+        what = path.split("/")[1]
+        if what == "links":
+            return ok(b"", "cache-control: no-cache", *("link: " + x for x in LINKS[int(path.split("/")[2])][0]))
+        link = "link: <%s%d>; rel=preload" % (head.get("origin", ""), n)
+        if "if-none-match" in head:
+            return unchanged('etag: "v"', "cache-control: max-age=1", link)
+        if what == "broken" and n > 1:
+            return None
+        if what == "missing" and n > 1:
+            return ok(b"no", status="404 Not Found")
+        return ok(b"x", link, *{
+            "vary": ["vary: origin, accept-encoding"], "any": ["vary: *"], "unknown": ["vary: cookie"], "secret": ["cache-control: no-store"],
+            "tagged": ["x-tags: news"], "stale": ["cache-control: max-age=1", 'etag: "v"'], "public": ["cache-control: public"]}.get(what, []))
+
+    def told(x, path, *fields, method="GET"):
+        """The targets of 103, of which there is one, or none; then the status."""
+        s = lib.connect(x.port)
+        s.sendall(("%s %s HTTP/1.1\r\nHost: h\r\n%s\r\n" % (method, path, "".join(f + "\r\n" for f in fields))).encode())
+        r, links, status = lib.Reader(s), [], 103
+        while status == 103:
+            links.append([v for k, v in (got if links else []) if k == "link"])
+            line, got = r.head()
+            status = int(line.split(" ")[1])
+        s.close()
+        return links[1:], status
+
+    def targets(*a, **k):
+        links, status = told(*a, **k)
+        return [re.match("<(.*)>", x)[1] for x in links[0]] if links else None
+    with Scene(args, answer, ["early-hints on http1", "revalidate 60", "tags-from x-tags"]) as x:
+        for n, (_, want) in enumerate(LINKS):
+            path = "/links/%d" % n
+            told(x, path)
+            tap.eq(told(x, path), ([want] if want else [], 200), "of %s" % LINKS[n][0])
+        for path in ("/vary", "/any", "/unknown", "/secret", "/tagged", "/stale", "/broken", "/missing", "/plain"):
+            told(x, path, "Origin: a")
+        tap.eq(targets(x, "/vary", "Origin: a", "Accept-Encoding: gzip"), ["a1"], "an answer that varies: for who has the same")
+        tap.eq(targets(x, "/vary", "Origin: b"), None, "not for others")
+        tap.eq([targets(x, p) for p in ("/any", "/unknown", "/secret")], [None] * 3, "nobody knows whom it is for, or nobody may")
+        tap.eq(targets(x, "/plain", "Authorization: me"), None, "not to who shows an authorization")
+        tap.eq(targets(x, "/plain", "Cache-Control: no-cache"), None, "not to who wants nothing of a cache")
+        tap.eq(targets(x, "/plain", method="HEAD"), None, "not before HEAD")
+        tap.eq(told(x, "/broken"), ([["<a1>; rel=preload"]], 502), "the server breaks off: 502 behind it")
+        tap.eq([told(x, "/missing")[1], targets(x, "/missing")], [404, ["a1"]], "404 says nothing about the page")
+        x.proxy.ctl("clear cache c tag news")
+        tap.eq(targets(x, "/tagged"), None, "removed with what has the tag")
+        stale()
+        tap.eq([told(x, "/stale"), targets(x, "/stale")], [([["<a1>; rel=preload"]], 200), None], "before what is validated, not before a hit")
+        stale()
+        tap.eq(targets(x, "/stale"), ["2"], "304 renews them")
+        stat = x.proxy.stats()["fe", "FRONTEND"]
+        tap.eq((stat["hrsp_1xx"], stat["hrsp_5xx"]), ("0", "1"), "103 is no answer to count")
+        tap.ok(lib.until(lambda: not re.search(r"refcount:[1-9]", x.proxy.ctl("show cache"))), "nothing is held", x.proxy.ctl("show cache"))
+    with Scene(args, answer, ["early-hints only http1", "early-hints-max-age 1", "rfc9111 on"]) as x:
+        tap.eq([targets(x, "/unknown", "Cookie: a"), targets(x, "/unknown", "Cookie: a"), targets(x, "/unknown", "Cookie: b")], [None, ["1"], None],
+               "rfc9111: by any field")
+        told(x, "/public", "Authorization: me")
+        told(x, "/own", "Authorization: me")
+        tap.eq([targets(x, p, "Authorization: me") for p in ("/public", "/own")], [["1"], None], "rfc9111: to who shows an authorization, if it is public")
+        tap.eq(told(x, "/plain", "Cache-Control: only-if-cached")[1], 200, "only-if-cached is not for a cache of links")
+        stale()
+        tap.eq(targets(x, "/unknown", "Cookie: a"), None, "too old")
+
+
 def compressed(tap, args):
     """What compression has made of an answer, or of a hit, is kept: it is made once."""
     body = b"some text, again and again\n" * 4000
@@ -534,7 +613,7 @@ def storm(tap, args):
 def main():
     args = lib.arguments(__doc__, ("seconds", 4, "of the storm"), ("clients", 40, "of one that is stale"))
     tap = lib.Tap()
-    tap.run((validation, errors, refreshing, collapsed, ranges, removal, compressed, storm), args)
+    tap.run((validation, errors, refreshing, collapsed, ranges, removal, hints, compressed, storm), args)
     tap.done()
 
 

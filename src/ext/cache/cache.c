@@ -14,6 +14,7 @@
 #define TOTAL_MAX_MB 4095
 #define MAX_AGE_S 60
 #define MAX_SECONDARY 10
+#define HINTS_AGE_S 3600
 
 /* --- sections --------------------------------------------------------------------------------- */
 
@@ -57,6 +58,7 @@ static bool section_open(struct conf_line *l)
 		.next = *first_of(l->cfg), .name = conf_strdup(l->cfg, name),
 		.file = conf_strdup(l->cfg, l->place.file ? l->place.file : ""),
 		.line = l->place.line, .max_age_s = MAX_AGE_S, .max_secondary = MAX_SECONDARY,
+		.hints_age_s = HINTS_AGE_S,
 	};
 	*first_of(l->cfg) = c;
 	l->object = c;

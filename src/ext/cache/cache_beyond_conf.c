@@ -2,7 +2,7 @@
 /* cache_beyond_conf.c - edge file: lines of sections cache that HAProxy's caches do not have
  *
  * Without them a cache does what the reference's does. RFC 9111 4.3 (validation), RFC 5861 (stale),
- * RFC 9110 14 (ranges).
+ * RFC 9110 14 (ranges), RFC 8297 (early hints).
  */
 #include <string.h>
 #include "ext/cache.h"
@@ -68,6 +68,35 @@ static bool parse_tags(struct conf_line *l)
 	return conf_take_end(l);
 }
 
+/* "{ on | only | off } [http1]" */
+static bool parse_hints(struct conf_line *l)
+{
+	static const char *const words[] = {
+		[CACHE_HINTS_OFF] = "off", [CACHE_HINTS_ON] = "on", [CACHE_HINTS_ONLY] = "only",
+	};
+	struct cache_conf *c = l->object;
+	const char *word = conf_peek(l) ? conf_next(l) : "";
+	unsigned i = 0;
+
+	while (i < ARRAY_LEN(words) && strcmp(word, words[i]) != 0)
+		i++;
+	if (i == ARRAY_LEN(words))
+		return conf_error(l, 1, "'on', 'only' or 'off'", "'%s' expects 'on', 'only' or "
+				  "'off'", l->words[0]);
+	c->hints = (enum cache_hints)i;
+	c->hints_http1 = conf_peek(l) && strcmp(conf_peek(l), "http1") == 0;
+	if (c->hints_http1)
+		conf_next(l);
+	return conf_take_end(l);
+}
+
+static bool parse_hints_age(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+
+	return conf_take_int(l, 1, INT32_MAX, &c->hints_age_s) && conf_take_end(l);
+}
+
 #define CACHE .where = CONF_OTHER, .section = "cache", .max_args = -1
 
 static const struct conf_keyword keywords[] = {
@@ -86,6 +115,11 @@ static const struct conf_keyword keywords[] = {
 	  .help = "keep and give all that RFC 9111 lets a shared cache (an extension)" },
 	{ .words = "tags-from", CACHE, .parse = parse_tags, .syntax = "<field>",
 	  .help = "the field of answers with words to clear them by (an extension)" },
+	{ .words = "early-hints", CACHE, .parse = parse_hints,
+	  .syntax = "{ on | only | off } [http1]",
+	  .help = "send links of the last answer before the next one, as 103 (an extension)" },
+	{ .words = "early-hints-max-age", CACHE, .parse = parse_hints_age, .syntax = "<seconds>",
+	  .help = "how long such links are kept, 3600 by default (an extension)" },
 	{ 0 }
 };
 

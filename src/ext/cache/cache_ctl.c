@@ -33,12 +33,13 @@ static void show_object(struct strbuf *out, const struct cache_object *o)
 	uint64_t bytes = o->head_size + o->body->len;
 
 	strbuf_printf(out, "%p hash:%u vary:0x%08x%016" PRIx64 "%016" PRIx64 " size:%" PRIu64
-		      " (%" PRIu64 " blocks), refcount:%u, expire:%" PRId64 "\n",
+		      " (%" PRIu64 " blocks), refcount:%u, expire:%" PRId64 "%s\n",
 		      (const void *)o, (uint32_t)o->node.key,
 		      x->vary & CACHE_VARY_ENCODING ? x->encodings : 0,
 		      x->vary & CACHE_VARY_REFERER ? x->referer : 0,
 		      x->vary & CACHE_VARY_ORIGIN ? x->origin : 0, bytes, (bytes + 1023) >> 10,
-		      __atomic_load_n(&o->refs, __ATOMIC_RELAXED) - 2, left_ms / 1000);
+		      __atomic_load_n(&o->refs, __ATOMIC_RELAXED) - 2, left_ms / 1000,
+		      cache_is_hints(o) ? ", hints" : "");
 }
 
 static void release(struct ctl_request *rq)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_decide.c - what heads say of caches: may it be kept, how long, by what key; is it unchanged
  *
- * RFC 9111 3 (storing), 4.2.1 (freshness), 4.1 (Vary), 5 (fields); RFC 9110 13.1 (conditions).
+ * RFC 9111 3 (storing), 4.2.1 (freshness), 4.1 (Vary), 5 (fields); RFC 9110 13.1 (conditions);
+ * RFC 8288 (links).
  */
 #include "base/bug.h"
 #include "base/hash.h"
@@ -381,6 +382,7 @@ void cache_look_at_answer(const struct http_msg *m, const struct cache_request *
 	    (rq->has_authorization && !out->for_authorized) ||
 	    (out->second.vary && rq->second.ambiguous))
 		return;
+	out->may_hint = true;
 	out->may_be_validated = c->rfc9111 && has_validator(m);
 	fresh = fresh_s(m, &l, c, now_s, out->age_s);
 	out->fresh_ms = fresh > 0 ? fresh * 1000 : 0;
@@ -451,4 +453,80 @@ bool cache_is_unchanged(const struct http_msg *request, struct slice etag, int64
 		return matches_tag(request, etag);
 	f = field_of(request, FIELD_IF_MODIFIED_SINCE);
 	return f && date_parse(f->value, &since) && modified_s && modified_s <= since;
+}
+
+/* --- links (RFC 8288) ------------------------------------------------------------------------- */
+
+/* Up to <c>, outside of quoted strings and of what stands between '<' and '>'. */
+static size_t end_of(struct slice s, char c)
+{
+	bool in_quotes = false, in_target = false;
+	size_t i;
+
+	for (i = 0; i < s.len; i++) {
+		char x = s.ptr[i];
+
+		if (in_quotes && x == '\\')
+			i++;
+		else if (x == '"' && !in_target)
+			in_quotes = !in_quotes;
+		else if (!in_quotes && (x == '<' || x == '>'))
+			in_target = x == '<';
+		else if (x == c && !in_quotes && !in_target)
+			break;
+	}
+	return i < s.len ? i : s.len;
+}
+
+static struct slice take_until(struct slice *rest, char c)
+{
+	size_t end = end_of(*rest, c);
+	struct slice word = slice_trim(slice_sub(*rest, 0, end));
+
+	*rest = slice_sub(*rest, end < rest->len ? end + 1 : end, rest->len);
+	return word;
+}
+
+/* One of the words of rel. What is for later (prefetch, next) is nothing to begin with early. */
+static bool is_for_now(struct slice rel)
+{
+	static const struct slice known[] = {
+		{ "preload", 7 }, { "modulepreload", 13 }, { "preconnect", 10 },
+		{ "dns-prefetch", 12 },
+	};
+
+	if (rel.len >= 2 && rel.ptr[0] == '"' && rel.ptr[rel.len - 1] == '"')
+		rel = slice_sub(rel, 1, rel.len - 1);
+	while (rel.len) {
+		size_t end = slice_find_char(rel, 0, ' ');
+		struct slice word = slice_sub(rel, 0, end < rel.len ? end : rel.len);
+
+		rel = slice_sub(rel, end < rel.len ? end + 1 : rel.len, rel.len);
+		for (unsigned i = 0; i < ARRAY_LEN(known); i++)
+			if (slice_eq_nocase(word, known[i]))
+				return true;
+	}
+	return false;
+}
+
+bool cache_link_is_hint(struct slice link)
+{
+	struct slice target = take_until(&link, ';'), rel = slice_none();
+
+	if (target.len < 3 || target.ptr[0] != '<' || target.ptr[target.len - 1] != '>')
+		return false;
+	while (link.len) {
+		struct slice value = take_until(&link, ';'), name = take_until(&value, '=');
+
+		if (slice_eq_nocase(name, SLICE("anchor"))) /* it is about something else */
+			return false;
+		if (slice_eq_nocase(name, SLICE("rel")) && slice_is_none(rel))
+			rel = value; /* later ones do not count: RFC 8288 3.3 */
+	}
+	return !slice_is_none(rel) && is_for_now(rel);
+}
+
+struct slice cache_link_next(struct slice *rest)
+{
+	return take_until(rest, ',');
 }

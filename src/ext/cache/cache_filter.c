@@ -179,23 +179,36 @@ static bool may_look_up(const struct cache_state *st, const struct cache_conf *c
 	       (c->rfc9111 || !rq->has_authorization) && (rq->is_get || rq->is_head);
 }
 
+/* It is not to be fetched; a cache of links alone has nothing to say about that. */
+static bool is_refused(const struct cache_state *st, const struct cache_conf *c)
+{
+	return st->request.only_if_cached && c->hints != CACHE_HINTS_ONLY;
+}
+
 /* Looks, and waits if need be. True: waits. */
 static bool use(struct stream *s, struct cache_state *st, const struct cache_conf *c,
 		struct proxy *px)
 {
+	bool may;
+
 	if (st->waiter)
 		return !cache_waiter_is_over(st->waiter) || look_again(s, st, c);
 	cache_look_at_request(&s->req, c, &st->request);
 	st->key = cache_request_key(s);
 	st->proxy = px;
-	if (may_look_up(st, c)) {
+	may = may_look_up(st, c);
+	if (may && c->hints != CACHE_HINTS_ONLY) {
 		count(s, px, CNT_CACHE_LOOKUPS);
 		if (look_up(s, st, c))
 			return false;
 	}
 	if (c->rfc9111) /* what the answer varies by is what was asked here */
 		st->request.second.fields = st->asked = cache_fields_copy(&s->req);
-	return may_look_up(st, c) && !st->request.only_if_cached && join(s, st, c);
+	if (!may || is_refused(st, c))
+		return false;
+	if (c->hints != CACHE_HINTS_OFF && (st->asked || !c->rfc9111))
+		cache_hints_send(s, st, c);
+	return c->hints != CACHE_HINTS_ONLY && join(s, st, c);
 }
 
 /* It is not to be fetched: 504. What is stale is of no use either. */
@@ -218,7 +231,7 @@ enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool 
 		return RULE_CONTINUE;
 	if (use(s, st, rule->conf, r->proxy))
 		return RULE_WAIT;
-	if (!st->answers && st->request.only_if_cached)
+	if (!st->answers && is_refused(st, rule->conf))
 		return refuse(s, st, r->proxy);
 	if (!st->answers)
 		return RULE_CONTINUE;
@@ -226,11 +239,6 @@ enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool 
 }
 
 /* --- http-response cache-store ---------------------------------------------------------------- */
-
-uint64_t cache_max_object(const struct cache_conf *c)
-{
-	return c->max_object ? c->max_object : (uint64_t)c->total_mb << 12;
-}
 
 bool cache_may_store(const struct cache_conf *c, const struct http_msg *m,
 		      const struct cache_answer *a)
@@ -260,7 +268,9 @@ enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, boo
 	    cache_that_answers(s))
 		return RULE_CONTINUE;
 	cache_look_at_answer(&s->res, &asked->request, c, cache_wall_s(), &a);
-	if (!cache_may_store(c, &s->res, &a))
+	if (c->hints != CACHE_HINTS_OFF)
+		cache_hints_look(c, asked->key, &s->res, &asked->request, &a);
+	if (c->hints == CACHE_HINTS_ONLY || !cache_may_store(c, &s->res, &a))
 		return RULE_CONTINUE;
 	st->storing = cache_object_new(asked->key, &s->res, NULL, &a, c);
 	if (!st->storing)
@@ -383,7 +393,8 @@ static void cache_detach(struct filter *f)
 	st->waiter = NULL;
 	cache_object_drop(st->stale);
 	cache_object_drop(st->hit.object);
-	st->stale = st->hit.object = NULL;
+	cache_object_drop(st->hints);
+	st->stale = st->hit.object = st->hints = NULL;
 	if (st->asked)
 		http_msg_fini(st->asked);
 	st->asked = NULL;

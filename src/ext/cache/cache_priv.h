@@ -11,6 +11,7 @@
  *                     [`stale-if-error`] it answers when servers fail
  *   none              the request goes on. [`collapse-requests`] others for the same wait for
  *                     what it brings, or for it to bring nothing (cache_fill.c)
+ *                     [`early-hints`] links of the last answer are sent before (cache_hints.c)
  *
  * Of what answers say, a cache obeys what the reference does; with `rfc9111 on` all of RFC 9111:
  * any status, every field of Vary, no-cache and what is stale on arrival kept to be validated,
@@ -52,10 +53,21 @@ struct cache_conf {
 	int64_t stale_revalidate_s, stale_error_s;
 	int64_t collapse_ms;          /* to wait for another's answer, at most */
 	bool ranges, rfc9111;
+	enum cache_hints { CACHE_HINTS_OFF, CACHE_HINTS_ON, CACHE_HINTS_ONLY } hints;
+	bool hints_http1;             /* to clients of HTTP/1.1 as well */
+	int64_t hints_age_s;
 	bool keeps_compressed;        /* there is a filter cache-compressed */
 	const char *tag_field;        /* of answers, with words that they can be removed by; NULL */
 	struct cache *cache;          /* counted; NULL before the generation starts */
 };
+
+struct cache_state;
+
+/* The largest object of the section, bytes. */
+static inline uint64_t cache_max_object(const struct cache_conf *c)
+{
+	return c->max_object ? c->max_object : (uint64_t)c->total_mb << 12;
+}
 
 struct cache_conf *cache_conf_find(const struct config *cfg, const char *name);
 extern struct slot cache_config_slot; /* struct cache_conf *: the last one, then those before */
@@ -105,6 +117,7 @@ struct cache_answer {
 	bool never_stale;             /* it forbids to be given when it is stale */
 	bool for_authorized;          /* it is for requests with Authorization too */
 	bool may_be_validated;        /* rfc9111: it may be kept without being fresh */
+	bool may_hint;                /* nothing of it is secret: its links may be told others */
 	int64_t stale_revalidate_s, stale_error_s; /* RFC 5861; -1: not said */
 	struct cache_second second;
 	bool vary_is_unknown;         /* by something else, or by everything */
@@ -133,6 +146,12 @@ enum cache_range { CACHE_WHOLE, CACHE_PART, CACHE_OUTSIDE };
  */
 enum cache_range cache_range_of(const struct http_msg *request, struct slice etag,
 				int64_t modified_s, uint64_t len, uint64_t *from, uint64_t *to);
+/* The first element of a field Link, without blanks around it; it leaves <rest>. */
+struct slice cache_link_next(struct slice *rest);
+/* Is it something that a client may begin with before it has the answer: its `rel` has a word like
+ * preload or preconnect?
+ */
+bool cache_link_is_hint(struct slice link);
 /* Fields that are of a connection, or made anew: they are not kept. */
 bool cache_keeps_field(const struct http_msg *m, const struct h1_field *f);
 
@@ -161,6 +180,7 @@ struct cache_field {
 };
 
 #define CACHE_NO_FIELD UINT16_MAX
+#define CACHE_HINTS_STATUS 103
 
 /* In one piece of memory with its struct cache_second, if it varies, its fields and its text: key,
  * the lines of its fields, and names that it varies by. A million of them are no rarity: its
@@ -195,6 +215,12 @@ extern const struct cache_second cache_no_second;
 static inline const struct cache_second *cache_second_of(const struct cache_object *o)
 {
 	return o->varies ? (const struct cache_second *)(const void *)(o + 1) : &cache_no_second;
+}
+
+/* Is it an object with links, which stands beside that of the answer? */
+static inline bool cache_is_hints(const struct cache_object *o)
+{
+	return o->status == CACHE_HINTS_STATUS;
 }
 
 static inline struct cache_field *cache_fields_of(const struct cache_object *o)
@@ -294,6 +320,9 @@ uint64_t cache_used(const struct cache *c);
 /* The one that fits, held, which may be stale; NULL: none. */
 struct cache_object *cache_find(struct cache *c, struct slice key,
 				const struct cache_second *request);
+/* The same of links; none that are too old. */
+struct cache_object *cache_find_hints(struct cache *c, struct slice key,
+				      const struct cache_second *request);
 /* The object is whole: others can find it; one that stood for the same is replaced. Not more than
  * <max_secondary> of one key that vary.
  */
@@ -367,6 +396,16 @@ void cache_waiter_free(struct cache_waiter *w);
 struct cache_fills *cache_fills_of(struct cache *c);
 uint64_t cache_hash(const struct cache *c, struct slice key);
 
+/* --- cache_hints.c: links that are told before the answer ------------------------------------- */
+
+/* An answer from a server, with the head <m>: its links take the place of those that there were.
+ * <rq>, <a>: what was seen of both.
+ */
+void cache_hints_look(const struct cache_conf *c, struct slice key, const struct http_msg *m,
+		      const struct cache_request *rq, const struct cache_answer *a);
+/* The request that st->key is of goes to a server: 103 if there is something to tell, once. */
+void cache_hints_send(struct stream *s, struct cache_state *st, const struct cache_conf *c);
+
 /* --- cache_give.c ----------------------------------------------------------------------------- */
 
 /* What the service of a hit is called with; in the stream's arena. */
@@ -384,6 +423,7 @@ struct cache_state {
 	struct cache_request request;
 	struct cache_hit hit;          /* its object: held; it answers */
 	struct cache_object *stale;    /* held: what there is until the server has answered */
+	struct cache_object *hints;    /* held: its links were sent */
 	struct cache_object *storing;  /* held: what is copied */
 	struct cache_fill *fill;       /* others wait for what this request brings */
 	struct cache_waiter *waiter;   /* this one waits */
@@ -424,8 +464,6 @@ const struct service_kind *cache_instead(struct filter *f, unsigned status, bool
 /* --- cache_filter.c --------------------------------------------------------------------------- */
 
 extern const struct filter_kind cache_filter_kinds[];
-/* The largest object of the section, bytes. */
-uint64_t cache_max_object(const struct cache_conf *c);
 /* http-request cache-use, cache-purge, http-response cache-store */
 struct cache_rule {
 	const char *name;

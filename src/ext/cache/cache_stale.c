@@ -135,6 +135,8 @@ static struct cache_object *freshen(struct stream *s, const struct cache_state *
 		if (age && !http_msg_add_field(&head, age->name, age->value))
 			age = NULL;
 		cache_look_at_answer(&head, &st->request, c, cache_wall_s(), &a);
+		if (c->hints != CACHE_HINTS_OFF)
+			cache_hints_look(c, st->key, &head, &st->request, &a);
 		a.second.vary |= cache_second_of(st->stale)->vary & CACHE_VARY_OURS;
 		o = cache_object_new(st->key, &head, st->stale->body, &a, c);
 	}

@@ -58,8 +58,8 @@ static bool is_over(const struct cache_object *o)
 	return o->end_ms + o->kept_s * 1000ULL <= clock_now_ms();
 }
 
-struct cache_object *cache_find(struct cache *c, struct slice key,
-				const struct cache_second *request)
+static struct cache_object *find(struct cache *c, struct slice key,
+				 const struct cache_second *request, bool hints)
 {
 	uint64_t hash = cache_hash(c, key);
 	struct shard *sh = shard_of(c, hash);
@@ -74,7 +74,7 @@ struct cache_object *cache_find(struct cache *c, struct slice key,
 		if (is_over(o))
 			object_out(c, sh, o);
 		else if ((!found || cache_second_of(o)->vary & CACHE_VARY_OURS) &&
-			 slice_eq(cache_key_of(o), key) &&
+			 cache_is_hints(o) == hints && slice_eq(cache_key_of(o), key) &&
 			 cache_second_fits(cache_second_of(o), request))
 			found = o; /* what is compressed already goes before what is not */
 	}
@@ -85,6 +85,18 @@ struct cache_object *cache_find(struct cache *c, struct slice key,
 	}
 	lock_drop(&sh->lock);
 	return found;
+}
+
+struct cache_object *cache_find(struct cache *c, struct slice key,
+				const struct cache_second *request)
+{
+	return find(c, key, request, false);
+}
+
+struct cache_object *cache_find_hints(struct cache *c, struct slice key,
+				      const struct cache_second *request)
+{
+	return find(c, key, request, true);
 }
 
 static bool second_eq(const struct cache_second *a, const struct cache_second *b)
@@ -149,7 +161,8 @@ static unsigned make_place(struct cache *c, struct shard *sh, const struct cache
 		struct cache_object *old = (struct cache_object *)n;
 
 		next = tree_next(n);
-		if (!slice_eq(cache_key_of(old), cache_key_of(o)))
+		if (!slice_eq(cache_key_of(old), cache_key_of(o)) ||
+		    cache_is_hints(old) != cache_is_hints(o))
 			continue;
 		if (is_over(old) || !o->varies || !old->varies ||
 		    second_eq(cache_second_of(old), cache_second_of(o)))
