@@ -239,7 +239,8 @@ class LargeCase(Case):
         self.client_leaves = False
         if chance.random() < 0.2:
             self.accept = chance.choice(("gzip;q=0.001", "GZIP", " gzip ,deflate", "gzip;q=1;x=2", "gzip;x=1;q=0", "deflate;q=0.5,gzip;q=0.5",
-                                         "identity;q=1, gzip;q=0.5", "*;q=0", "gzip, *;q=0", "x-gzip", "gzip;q=2", "gzip;q=", ",", "gzip gzip"))
+                                         "identity;q=1, gzip;q=0.5", "*;q=0", "gzip, *;q=0", "x-gzip", "gzip;q=2", "gzip;q=", ",", "gzip gzip",
+                                         "gzip x;q=0", "x gzip", "deflate gzip, gzip;q=0.5"))
         if chance.random() < 0.1:
             self.control = chance.choice(("NO-TRANSFORM", "no-transform=1", '"no-transform"', "x=no-transform", "no-transform, max-age=1"))
         if chance.random() < 0.1:
@@ -290,6 +291,11 @@ def without_chance(got, case):
     return got[0], got[3]
 
 
+def has_no_say(case):
+    """The reference compresses for gzip;q=0.0 now and then, and the same case the next time not: there is nothing to compare with."""
+    return bool(case.accept) and case.accept.endswith("q=0.0")
+
+
 def beside(tap, args):
     if lib.is_reference(args.program) or not os.access(args.reference, os.X_OK):
         tap.skip("beside the reference", "there is none")
@@ -299,6 +305,8 @@ def beside(tap, args):
     with ours.proxy, theirs.proxy:
         for n in range(args.beside):
             case = LargeCase(random.Random("%d %d" % (args.seed, n)))
+            if has_no_say(case):
+                continue
             a, b = without_chance(treated(ours, case), case), without_chance(treated(theirs, case), case)
             if a != b:
                 wrong.append("%d: %s\n ours   %.300r\n theirs %.300r" % (n, case, a, b))

@@ -47,13 +47,28 @@ bool comp_offloads(const struct stream *s)
 
 /* --- what the client takes -------------------------------------------------------------------- */
 
-/* "gzip;q=0.5": the word, and its quality in thousandths. */
+/* Up to the first blank; all of it, if there is none. */
+static struct slice first_word(struct slice text)
+{
+	size_t i = 0;
+
+	while (i < text.len && text.ptr[i] != ' ' && text.ptr[i] != '\t')
+		i++;
+	return slice_sub(text, 0, i);
+}
+
+/* "gzip;q=0.5": the word, and its quality in thousandths. Of what has no comma where one belongs,
+ * "gzip x;q=0.5", the first word counts alone, as the reference has it.
+ */
 static struct slice take_coding(struct slice text, unsigned *quality)
 {
 	size_t end = slice_find_char(text, 0, ';');
-	struct slice word = end == SIZE_MAX ? text : slice_sub(text, 0, end);
+	struct slice all = slice_trim(end == SIZE_MAX ? text : slice_sub(text, 0, end));
+	struct slice word = first_word(all);
 
 	*quality = 1000;
+	if (word.len < all.len)
+		return word;
 	while (end != SIZE_MAX) {
 		size_t next = slice_find_char(text, end + 1, ';');
 		size_t stop = next == SIZE_MAX ? text.len : next;
@@ -65,7 +80,7 @@ static struct slice take_coding(struct slice text, unsigned *quality)
 		}
 		end = next;
 	}
-	return slice_trim(word);
+	return word;
 }
 
 /* Browsers name all that they know with the same quality, the oldest first. Of what deflate does
