@@ -203,6 +203,7 @@ struct cache_object {
 				       * the server; when servers fail */
 	uint32_t kept_s;              /* so long it can be found, stale or not */
 	uint32_t age_s;               /* when it was stored */
+	uint32_t serial;              /* of its shard: the order in which they came */
 	uint64_t stored_ms, end_ms;   /* end: it is stale from then on */
 	uint64_t refreshed_until_ms;  /* atomic: a request asks the server until then; 0: none */
 	uint64_t failing_until_ms;    /* atomic: servers have failed to say what became of it */
@@ -330,15 +331,17 @@ void cache_add(struct cache *c, struct cache_object *o, unsigned max_secondary);
 /* Forgets all objects of a key; this one, if it is there still. Return how many. */
 unsigned cache_remove(struct cache *c, struct slice key);
 unsigned cache_remove_object(struct cache *c, struct cache_object *o);
-/* Where a walk is; starts zeroed. */
+/* Where a walk is: behind this object, which may be gone; starts zeroed. */
 struct cache_cursor {
-	unsigned shard, nth;          /* nth: of those with the same hash */
+	unsigned shard;
+	uint32_t serial;
+	bool begun;                   /* there is an object of this shard */
 	uint64_t hash;
 };
-/* The next object, held; NULL: that was all. */
+/* The next object, held; NULL: that was all. Each that stays there all the while is met once,
+ * whatever comes and goes beside it.
+ */
 struct cache_object *cache_walk(struct cache *c, struct cache_cursor *at);
-/* The walk goes on after its object was removed: the next one has taken its place. */
-void cache_walk_removed(struct cache_cursor *at);
 
 /* --- cache_purge.c: removing what is kept ----------------------------------------------------- */
 

@@ -50,16 +50,11 @@ bool cache_purge_step(struct cache *c, struct cache_purge *p)
 		return true;
 	}
 	for (unsigned i = 0; i < STEP; i++) {
-		unsigned gone;
-
 		o = cache_walk(c, &p->cursor);
 		if (!o)
 			return true;
-		gone = is_meant(p, o) ? cache_remove_object(c, o) : 0;
+		p->count += is_meant(p, o) ? cache_remove_object(c, o) : 0;
 		cache_object_drop(o);
-		p->count += gone;
-		if (gone)
-			cache_walk_removed(&p->cursor);
 	}
 	return false;
 }

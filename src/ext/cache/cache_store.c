@@ -18,6 +18,7 @@ struct shard {
 	unsigned lock;
 	struct tree tree;
 	struct list lru;           /* least recently used first */
+	uint32_t serial;           /* of the newest */
 } __attribute__((aligned(64)));
 
 struct cache {
@@ -188,6 +189,7 @@ void cache_add(struct cache *c, struct cache_object *o, unsigned max_secondary)
 		tree_insert(&sh->tree, &o->node, hash);
 		list_append(&sh->lru, &o->lru);
 		o->is_in = true;
+		o->serial = ++sh->serial;
 	}
 	lock_drop(&sh->lock);
 }
@@ -224,23 +226,27 @@ unsigned cache_remove_object(struct cache *c, struct cache_object *o)
 	return was_in;
 }
 
-/* Under the lock. */
+/* Under the lock. Those of one hash are in the order of their serials, which go round. */
 static struct cache_object *shard_walk(struct shard *sh, struct cache_cursor *at)
 {
 	struct tree_node *n = tree_find_ge(&sh->tree, at->hash);
+	struct cache_object *o;
 
-	for (unsigned i = 0; n && n->key == at->hash && i < at->nth; i++)
+	while (n && at->begun && n->key == at->hash &&
+	       (int32_t)(((struct cache_object *)n)->serial - at->serial) <= 0)
 		n = tree_next(n);
 	if (!n)
 		return NULL;
-	at->nth = n->key == at->hash ? at->nth + 1 : 1;
+	o = (struct cache_object *)n;
+	at->begun = true;
 	at->hash = n->key;
-	return cache_object_take((struct cache_object *)n);
+	at->serial = o->serial;
+	return cache_object_take(o);
 }
 
 struct cache_object *cache_walk(struct cache *c, struct cache_cursor *at)
 {
-	for (; at->shard < SHARDS; at->shard++, at->hash = 0, at->nth = 0) {
+	for (; at->shard < SHARDS; at->shard++, at->hash = 0, at->begun = false) {
 		struct shard *sh = &c->shards[at->shard];
 		struct cache_object *o;
 
@@ -251,11 +257,6 @@ struct cache_object *cache_walk(struct cache *c, struct cache_cursor *at)
 			return o;
 	}
 	return NULL;
-}
-
-void cache_walk_removed(struct cache_cursor *at)
-{
-	at->nth -= at->nth > 0;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
