@@ -19,6 +19,7 @@ extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, 
 extern const struct module mod_server_ctl;    /* set server, show servers, ... */
 extern const struct module mod_server_dynamic_ctl; /* add server, del server */
 extern const struct module mod_backend_dynamic_ctl; /* add backend, del backend */
+extern const struct module mod_stats_history; /* stats history: the last day, for pages */
 extern const struct module mod_stats_ctl;     /* show stat */
 
 #endif

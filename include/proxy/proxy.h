@@ -28,6 +28,7 @@ struct conf_line;
 struct config;
 struct diag_list;
 struct fcgi_peer;
+struct history;
 struct server;
 struct server_addr;
 struct source;
@@ -168,6 +169,7 @@ struct proxy_state {
 	struct rate_set be_session_rate;
 	struct time_set times;
 	struct latency_set fe_latency, be_latency;
+	struct history *fe_history, *be_history; /* atomic: as of servers; owned; or NULL */
 
 	/* queue.c's: one lock for the backend's and its servers' queues */
 	struct {

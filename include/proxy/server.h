@@ -33,6 +33,7 @@
 struct conf_line;
 struct config;
 struct diag_list;
+struct history;
 struct logformat;
 struct mux_kind;
 struct proxy;
@@ -126,6 +127,7 @@ struct server_state {
 	struct rate_set session_rate;
 	struct time_set times;
 	struct latency_set latency;
+	struct history *history;      /* atomic: of manage/stats_history.h; owned; or NULL */
 
 	struct resolve_state *resolve;  /* owned; NULL without resolvers */
 	bool port_is_fixed;           /* atomic: a service has given the port */

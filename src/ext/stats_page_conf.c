@@ -6,6 +6,8 @@
 #include <string.h>
 #include "base/diag.h"
 #include "conf/conf.h"
+#include "manage/stats_history.h"
+#include "proxy/counters.h"
 #include "stats_page_priv.h"
 
 #define NODE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
@@ -152,6 +154,31 @@ static bool flag_parse(struct conf_line *l)
 	return conf_take_end(l);
 }
 
+/* What its page shows of the last hour and day: `stats history` of global has the last word. */
+static bool history_parse(struct conf_line *l)
+{
+	struct stats_conf *conf = conf_get(l);
+	const char *word = take_word(l, "'on' or 'off'");
+
+	if (!conf || !word)
+		return false;
+	conf->no_history = strcmp(word, "off") == 0;
+	return conf->no_history || strcmp(word, "on") == 0 ||
+	       conf_error(l, l->at - 1, NULL, "'stats history' expects 'on' or 'off', but got "
+			  "'%s'.", word);
+}
+
+/* From here on requests are measured; where a metric asks for that they are already. */
+static bool latencies_parse(struct conf_line *l)
+{
+	struct stats_conf *conf = conf_get(l);
+
+	if (!conf)
+		return false;
+	latency_want(l->cfg);
+	return conf_take_end(l);
+}
+
 /* It is hidden anyway. As in 3.4 this does not switch the page on, which would have no password;
  * what a defaults section says of the page is left, as with every line.
  */
@@ -279,6 +306,8 @@ static void stats_check(struct config *cfg, struct diag_list *diags)
 		const struct stats_conf *conf = stats_conf_of(px);
 		struct diag_place place;
 
+		if (conf && px->mode == PROXY_MODE_HTTP && !conf->no_history)
+			stats_history_want(cfg);
 		if (conf && px->mode != PROXY_MODE_HTTP)
 			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "'stats' statement ignored "
 				 "for %s '%s' as it requires HTTP mode.", proxy_kind_name(px),
@@ -308,6 +337,10 @@ static const struct conf_keyword keywords[] = {
 	STATS("show-version", flag_parse, CONF_PROXY, "", "tell the program's version there"),
 	STATS("show-legends", flag_parse, CONF_PROXY, "", "show modes, numbers and addresses"),
 	STATS("show-modules", flag_parse, CONF_PROXY, "", "show the counters of protocols"),
+	STATS("show-latencies", latencies_parse, CONF_PROXY, "",
+	      "measure requests, for the page's percentiles"),
+	STATS("history", history_parse, CONF_PROXY, "{ on | off }",
+	      "show what was counted in the last hour and day (on)"),
 	STATS("show-node", node_parse, CONF_PROXY, "[<name>]", "show the name of this node"),
 	STATS("show-desc", desc_parse, CONF_PROXY, "[<text>]", "show a description"),
 	STATS("admin", admin_parse, CONF_FE_BE, "{if|unless} <condition>",

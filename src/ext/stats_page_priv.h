@@ -33,6 +33,7 @@ struct stats_conf {
 	struct stats_name *users, *scopes;
 	struct stats_rule *rules, *admins;
 	int64_t refresh_ms;       /* 0: none */
+	bool no_history;
 	bool show_version, show_legends, show_modules, show_node, show_desc;
 	const char *node, *desc;  /* NULL: those of `global` */
 	const char *file;         /* of its first line */

@@ -27,7 +27,8 @@
 	X(http_client_conf) X(telemetry_early) X(lua_sockets) \
 	X(balance) X(direct) X(proxy) X(proxy_options) X(forwarded) X(bind) X(unix_bind) X(server) \
 	X(check) X(outlier) \
-	X(mail) X(state_file) X(stats_file) X(stats_shared) X(resolve) X(ring) X(log_backend) \
+	X(mail) X(state_file) X(stats_file) X(stats_shared) X(stats_history) X(resolve) \
+	X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(backend_dynamic_ctl) \
 	X(stats_ctl) \
 	/* 9 front */ \

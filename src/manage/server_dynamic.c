@@ -14,6 +14,7 @@
 #include "check/run.h"
 #include "conf/conf.h"
 #include "core/lock.h"
+#include "manage/stats_history.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
@@ -192,6 +193,7 @@ bool server_remove(struct server *srv, const char **error)
 	lock_drop(&changing);
 	if (removed) {
 		tls_server_leave(server_slots(srv));
+		stats_history_forget(srv);
 		server_event_tell(&(struct server_event){ .kind = SERVER_EVENT_DEL, .srv = srv });
 	}
 	return removed;

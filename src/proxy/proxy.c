@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/history.h"
 #include "base/num.h"
 #include "conf/conf.h"
 #include "core/lock.h"
@@ -519,6 +520,8 @@ void proxy_state_drop(struct proxy_state **pst)
 	time_set_fini(&st->times);
 	latency_set_fini(&st->fe_latency);
 	latency_set_fini(&st->be_latency);
+	history_free(&st->fe_history);
+	history_free(&st->be_history);
 	free(st->identity);
 	free(st);
 }

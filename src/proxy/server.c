@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/history.h"
 #include "base/num.h"
 #include "conf/conf.h"
 #include "core/lock.h"
@@ -217,6 +218,7 @@ void server_state_drop(struct server_state **pst)
 	check_state_fini(&st->agent);
 	resolve_state_free(&st->resolve);
 	latency_set_fini(&st->latency);
+	history_free(&st->history);
 	free(st->identity);
 	free(st);
 }
