@@ -86,9 +86,18 @@ const char *stats_admin_run(struct service_call *c);
 bool stats_put_target(struct strbuf *out, const struct stats_call *sc, bool with_refresh);
 
 /* --- stats_page_html.c */
+/* Escaped. */
+void stats_put_text(struct strbuf *out, struct slice text);
+void stats_put_string(struct strbuf *out, const char *text);
 void stats_html_head(struct strbuf *out, const struct stats_call *sc);
+void stats_html_end(struct strbuf *out, struct stats_call *sc);
+
+/* --- stats_page_table.c */
 /* A row, and what ends the table before it. */
 void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct proxy *px);
-void stats_html_end(struct strbuf *out, struct stats_call *sc);
+/* Ends the one that is open, if one is. */
+void stats_close_table(struct strbuf *out, struct stats_call *sc);
+/* The style that knows how wide columns are. */
+void stats_put_widths(struct strbuf *out);
 
 #endif
