@@ -134,17 +134,6 @@ static bool stats_is_admin(const struct stats_conf *conf, struct stream *s)
 	return false;
 }
 
-bool stats_in_scope(const struct stats_conf *conf, const struct proxy *of, const struct proxy *px)
-{
-	for (const struct stats_name *n = conf->scopes; n; n = n->next) {
-		struct slice name = slice_eq(n->text, SLICE(".")) ? slice_of(of->name) : n->text;
-
-		if (slice_eq(name, slice_of(px->name)))
-			return true;
-	}
-	return !conf->scopes;
-}
-
 /* --- what is asked for ------------------------------------------------------------------------ */
 
 static void take_option(struct stats_call *sc, struct slice word)
@@ -167,6 +156,12 @@ static void take_option(struct stats_call *sc, struct slice word)
 		sc->filter = slice_sub(word, 6, word.len);
 	else if (slice_starts(word, SLICE("st=")))
 		sc->status = slice_sub(word, 3, word.len);
+	else if (slice_eq(word, SLICE("all")))
+		sc->all_columns = true;
+	else if (slice_starts(word, SLICE("px=")))
+		sc->one[0] = slice_sub(word, 3, word.len);
+	else if (slice_starts(word, SLICE("sv=")))
+		sc->one[1] = slice_sub(word, 3, word.len);
 }
 
 /* What stands behind the prefix: words behind semicolons. */
@@ -184,18 +179,6 @@ static void read_options(struct stats_call *sc, struct slice rest)
 	}
 }
 
-bool stats_put_target(struct strbuf *out, const struct stats_call *sc, bool with_refresh)
-{
-	strbuf_add(out, sc->conf->uri);
-	if (sc->rows.up)
-		strbuf_add_str(out, ";up");
-	if (sc->rows.no_maint)
-		strbuf_add_str(out, ";no-maint");
-	if (!with_refresh)
-		strbuf_add_str(out, ";norefresh");
-	return !out->overflow;
-}
-
 static bool add_location(struct service_call *c, const char *result)
 {
 	struct stats_call *sc = c->state;
@@ -204,9 +187,9 @@ static bool add_location(struct service_call *c, const char *result)
 
 	if (!text)
 		return false;
-	snprintf(text, uri.len + 64, "%.*s;st=%s%s%s%s", SLICE_FMT(uri), result,
+	snprintf(text, uri.len + 64, "%.*s;st=%s%s%s%s%s", SLICE_FMT(uri), result,
 		 sc->rows.up ? ";up" : "", sc->rows.no_maint ? ";no-maint" : "",
-		 sc->no_refresh ? ";norefresh" : "");
+		 sc->all_columns ? ";all" : "", sc->no_refresh ? ";norefresh" : "");
 	return http_msg_add_field(c->head, SLICE("location"), slice_of(text));
 }
 
@@ -247,6 +230,7 @@ static bool stats_start(struct service_call *c)
 	sc->rows.id = -1;
 	read_options(sc, slice_sub(target, conf->uri.len, target.len));
 	sc->admin = stats_is_admin(conf, c->stream);
+	sc->has_span = !conf->no_history && stats_history_span(&sc->span);
 	if (c->stream->req.method == HTTP_METH_POST)
 		return start_form(c);
 	sc->closed = c->stream->req.method == HTTP_METH_HEAD;
@@ -261,22 +245,6 @@ static bool stats_start(struct service_call *c)
 
 /* --- row after row ---------------------------------------------------------------------------- */
 
-static bool proxy_is_shown(const struct stats_call *sc, const struct proxy *px)
-{
-	if (px->disabled || !stats_in_scope(sc->conf, sc->of, px))
-		return false;
-	return !sc->filter.len || slice_find(slice_of(px->name), sc->filter) != SIZE_MAX;
-}
-
-/* Addresses and the like are only for pages that ask for them. */
-static void hide_legends(struct stats_call *sc)
-{
-	static const enum stats_field legends[] = { STATS_ADDR, STATS_COOKIE, STATS_ALGO };
-
-	for (size_t i = 0; i < ARRAY_LEN(legends) && !sc->conf->show_legends; i++)
-		sc->row.values[legends[i]].type = STATS_EMPTY;
-}
-
 /* Fills the next row of the proxies that are shown. */
 static enum stats_found next_row(struct stats_call *sc)
 {
@@ -285,13 +253,13 @@ static enum stats_found next_row(struct stats_call *sc)
 	while (found == STATS_END && sc->px) {
 		if (sc->rows.px != sc->px)
 			stats_walk_enter(&sc->rows, sc->px);
-		if (proxy_is_shown(sc, sc->px))
+		if (stats_proxy_is_shown(sc, sc->px))
 			found = stats_walk_next(&sc->rows, &sc->row);
 		if (found == STATS_END)
 			sc->px = proxy_next(sc->px);
 	}
 	if (found == STATS_ROW)
-		hide_legends(sc);
+		stats_hide_legends(sc);
 	return found;
 }
 
@@ -330,6 +298,12 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 		stats_print_schema(out);
 		return out->overflow ? SERVICE_ERROR : SERVICE_DONE;
 	}
+	if (sc->form == STATS_HTML && sc->one[0].len) {
+		stats_html_one(out, sc);
+		return out->overflow ? SERVICE_ERROR : SERVICE_DONE;
+	}
+	if (sc->form == STATS_HTML && !sc->started && !stats_sum_step(sc))
+		return SERVICE_MORE;
 	if (!sc->started)
 		put_begin(sc, out);
 	sc->started = true;

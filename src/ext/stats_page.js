@@ -6,7 +6,7 @@
 const POINTS = 60, LIVE_MS = 3000;
 const uri = document.body.dataset.uri;
 const rows = new Map(); // those that exist: see "late parts"
-const head = document.querySelector("thead");
+const head = document.querySelector(".scroll thead");
 const names = head ? ["", ...[...head.rows[1].cells].map(th => th.dataset.f)] : []; // of columns
 
 // Browsers may refuse storage.
@@ -19,6 +19,26 @@ function make(name, props, ...children) {
 	const e = Object.assign(document.createElement(name), props);
 	e.append(...children);
 	return e;
+}
+
+// --- theme
+
+const theme = make("button", { type: "button" });
+const THEMES = ["auto", "light", "dark"];
+
+function setTheme(name) {
+	theme.textContent = "theme: " + name;
+	document.documentElement.dataset.theme = name;
+	store.set("localStorage", "haproxy-theme", name);
+}
+
+theme.onclick = () => setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % 3]);
+setTheme(THEMES.includes(store.get("localStorage", "haproxy-theme")) ? store.get("localStorage", "haproxy-theme") : "auto");
+const tools = document.getElementById("tools");
+tools.hidden = false;
+if (uri === undefined) { // the page of one object
+	tools.append(theme);
+	return;
 }
 
 // --- search and filter
@@ -87,21 +107,21 @@ function sort(th, at) {
 			p.body.insertBefore(tr, p.behind);
 }
 
-// --- history: sessions a second, as many points as were read
+// --- history: sessions a second, as many points as were read; where the server draws none
 
 const history = new Map(Object.entries(JSON.parse(store.get("sessionStorage", "history " + uri) || "{}")));
 
 function draw(tr, points) {
 	const top = Math.max(...points);
 	let svg = tr.querySelector("svg");
-	if (!top || points.length < 2)
+	if (!top || points.length < 2 || (svg && !svg.querySelector("polyline")))
 		return;
 	if (!svg) {
 		svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
 		svg.setAttribute("class", "spark");
 		svg.setAttribute("viewBox", "0 0 60 14");
 		svg.append(document.createElementNS("http://www.w3.org/2000/svg", "polyline"));
-		tr.querySelector("th").append(svg);
+		(tr.querySelector("th a") || tr.querySelector("th")).replaceChildren(svg);
 	}
 	svg.firstChild.setAttribute("points", points.map((v, i) =>
 		(60 * i / (POINTS - 1)).toFixed(1) + "," + (13 - 12 * v / top).toFixed(1)).join(" "));
@@ -138,6 +158,14 @@ function tint(tr, status) {
 		tr.className = is("UP") ? "up" : is("MAINT") ? "maint" : is("DRAIN") || is("NOLB") ? "drain" : is("DOWN") ? "down" : "none";
 }
 
+// As stats_put_check() writes it.
+function check(row) {
+	const by = row.status.includes("(agent)") ? "agent" : "check", why = row[by === "agent" ? "last_agt" : "last_chk"];
+	const number = row[by + "_code"], took = row[by + "_duration"];
+	return row[by + "_status"] + (Number(number) ? " " + number : "") + (took ? " " + took + "ms" : "") +
+		(why && !row.status.startsWith("UP") ? ": " + why : "");
+}
+
 function update(tr, row) {
 	for (const td of tr.cells) {
 		const th = names[td.cellIndex];
@@ -146,8 +174,8 @@ function update(tr, row) {
 		if (td.dataset.v !== undefined) {
 			td.dataset.v = row[th];
 			td.textContent = row[th] === "" ? "" : span(Number(row[th]));
-		} else if (td.textContent !== row[th]) {
-			td.textContent = row[th];
+		} else if (td.textContent !== (th === "check_status" ? check(row) : row[th])) {
+			td.textContent = th === "check_status" ? check(row) : row[th];
 		}
 	}
 	tint(tr, row.status);
@@ -189,17 +217,6 @@ function setLive(on) {
 		timer = setInterval(go, LIVE_MS);
 		go();
 	}
-}
-
-// --- theme
-
-const theme = make("button", { type: "button" });
-const THEMES = ["auto", "light", "dark"];
-
-function setTheme(name) {
-	theme.textContent = "theme: " + name;
-	document.documentElement.dataset.theme = name;
-	store.set("localStorage", "haproxy-theme", name);
 }
 
 // --- late parts: rows behind the first ones stay text until somebody comes near, or needs them all
@@ -265,15 +282,11 @@ function press(th) {
 		sort(th, Math.max(0, names.indexOf(th.dataset.f)));
 }
 
-const tools = document.getElementById("tools");
 tools.append(search, state, live, theme);
-tools.hidden = false;
 search.value = store.get("sessionStorage", "search") || "";
 state.value = store.get("sessionStorage", "state") || "all";
 search.oninput = state.onchange = filter;
 live.onclick = () => setLive(!live.classList.contains("on"));
-theme.onclick = () => setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % 3]);
-setTheme(THEMES.includes(store.get("localStorage", "haproxy-theme")) ? store.get("localStorage", "haproxy-theme") : "auto");
 if (isFiltered())
 	filter();
 if (store.get("sessionStorage", "live"))

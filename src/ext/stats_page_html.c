@@ -12,36 +12,6 @@
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
-void stats_put_text(struct strbuf *out, struct slice text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		switch (text.ptr[i]) {
-		case '&':
-			strbuf_add_str(out, "&amp;");
-			break;
-		case '<':
-			strbuf_add_str(out, "&lt;");
-			break;
-		case '>':
-			strbuf_add_str(out, "&gt;");
-			break;
-		case '"':
-			strbuf_add_str(out, "&quot;");
-			break;
-		case '\'':
-			strbuf_add_str(out, "&#39;");
-			break;
-		default:
-			strbuf_add_char(out, text.ptr[i]);
-		}
-	}
-}
-
-void stats_put_string(struct strbuf *out, const char *text)
-{
-	stats_put_text(out, slice_of(text));
-}
-
 static void put_link(struct strbuf *out, const struct stats_call *sc, const char *more,
 		     const char *name)
 {
@@ -152,7 +122,7 @@ static void put_body(struct strbuf *out, const struct stats_call *sc)
 	strbuf_fini(&target);
 }
 
-void stats_html_head(struct strbuf *out, const struct stats_call *sc)
+void stats_html_open(struct strbuf *out, const struct stats_call *sc)
 {
 	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 		       "<meta charset=\"utf-8\">\n"
@@ -161,27 +131,53 @@ void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 		       "<link rel=\"icon\" href=\"data:,\">\n");
 	strbuf_add_str(out, "<style>\n");
 	strbuf_add_str(out, stats_page_css);
-	stats_put_widths(out);
+	stats_put_widths(out, sc);
 	strbuf_add_str(out, "</style>\n</head>\n");
-	put_body(out, sc);
-	put_title(out, sc);
-	strbuf_add_str(out, "<p class=\"dim\">");
+}
+
+static void put_links(struct strbuf *out, struct stats_call *sc)
+{
+	strbuf_add_str(out, "<nav class=\"dim\">");
 	put_link(out, sc, "", "reload");
 	if (sc->conf->refresh_ms && !sc->no_refresh)
 		put_link(out, sc, ";norefresh", "stop reloading");
 	if (!sc->rows.up)
 		put_link(out, sc, ";up", "hide servers that are down");
+	if (!sc->all_columns)
+		put_link(out, sc, ";all", "all columns");
+	sc->all_columns = !sc->all_columns;
+	if (!sc->all_columns)
+		put_link(out, sc, "", "fewer columns");
+	sc->all_columns = !sc->all_columns;
 	put_link(out, sc, ";csv", "CSV");
 	put_link(out, sc, ";json", "JSON");
-	strbuf_add_str(out, "</p>\n");
+	strbuf_add_str(out, "</nav>\n");
+}
+
+void stats_html_head(struct strbuf *out, struct stats_call *sc)
+{
+	stats_html_open(out, sc);
+	put_body(out, sc);
+	strbuf_add_str(out, "<header>\n");
+	put_title(out, sc);
+	stats_put_sum(out, sc);
+	put_links(out, sc);
+	if (sc->has_span)
+		strbuf_printf(out, "<p class=\"dim\">Lines: requests or sessions a second in "
+			      "the last %s, errors in red.</p>\n", stats_line_time(&sc->span));
 	put_result(out, sc->status);
-	strbuf_add_str(out, "<div id=\"tools\" hidden></div>\n");
+	strbuf_add_str(out, "<div id=\"tools\" hidden></div>\n</header>\n<main>\n");
+}
+
+void stats_html_close(struct strbuf *out)
+{
+	strbuf_add_str(out, "</main>\n<script>\n");
+	strbuf_add_str(out, stats_page_js);
+	strbuf_add_str(out, "</script>\n</body>\n</html>\n");
 }
 
 void stats_html_end(struct strbuf *out, struct stats_call *sc)
 {
 	stats_close_table(out, sc);
-	strbuf_add_str(out, "<script>\n");
-	strbuf_add_str(out, stats_page_js);
-	strbuf_add_str(out, "</script>\n</body>\n</html>\n");
+	stats_html_close(out);
 }

@@ -6,7 +6,9 @@
 #include "base/slot.h"
 #include "base/strbuf.h"
 #include "ext/stats_page.h"
+#include "manage/stats_history.h"
 #include "manage/stats_walk.h"
+#include "proxy/counters.h"
 #include "proxy/proxy.h"
 #include "proxy/walk.h"
 #include "stream/service.h"
@@ -58,6 +60,16 @@ static inline const struct stats_conf *stats_conf_of(const struct proxy *px)
 
 enum stats_form { STATS_HTML, STATS_CSV, STATS_JSON, STATS_TYPED, STATS_SCHEMA };
 
+/* What the summary tells of all that is shown. */
+struct stats_sum {
+	bool begun;
+	const struct proxy *px;    /* where counting is */
+	const struct server *srv;
+	uint64_t up, drain, down, maint;
+	uint64_t rate, errors;     /* a second; in the last step of the history */
+	uint64_t latency[LATENCY_BUCKETS];
+};
+
 /* One answer. */
 struct stats_call {
 	const struct stats_conf *conf;
@@ -66,6 +78,11 @@ struct stats_call {
 	bool no_refresh, admin, started, closed;
 	struct slice filter;       /* scope=: a part of names; none: all */
 	struct slice status;       /* st= */
+	struct slice one[2];       /* px=, sv=: the page of one object */
+	bool all_columns;
+	bool has_span;
+	struct history_span span;  /* of the lines */
+	struct stats_sum sum;
 	/* where it is */
 	struct proxy_hold hold;
 	const struct proxy *px;
@@ -78,18 +95,32 @@ struct stats_call {
 	struct stats_row row;
 };
 
-/* May this page show and change <px>? */
-bool stats_in_scope(const struct stats_conf *conf, const struct proxy *of, const struct proxy *px);
 /* Carries out a form; a four-letter result: "DONE". */
 const char *stats_admin_run(struct service_call *c);
+/* --- stats_page_parts.c */
+/* May this page show and change <px>? */
+bool stats_in_scope(const struct stats_conf *conf, const struct proxy *of, const struct proxy *px);
+/* Is it on the page that was asked for? */
+bool stats_proxy_is_shown(const struct stats_call *sc, const struct proxy *px);
+/* Fills sc->row with the object that px= and sv= name. NULL: there is none that may be shown. */
+const struct proxy *stats_find_one(struct stats_call *sc, const struct history **ring);
+/* Addresses and the like are only for pages that ask for them. */
+void stats_hide_legends(struct stats_call *sc);
 /* The target of links and forms: the page with the options that it has. False: no memory. */
 bool stats_put_target(struct strbuf *out, const struct stats_call *sc, bool with_refresh);
-
-/* --- stats_page_html.c */
 /* Escaped. */
 void stats_put_text(struct strbuf *out, struct slice text);
 void stats_put_string(struct strbuf *out, const char *text);
-void stats_html_head(struct strbuf *out, const struct stats_call *sc);
+/* "2d3h", "5m12s" */
+void stats_put_seconds(struct strbuf *out, int64_t s);
+/* What the last check said, and why: of servers. */
+void stats_put_check(struct strbuf *out, const struct stats_row *r);
+
+/* --- stats_page_html.c */
+/* What stands before the body of any page, and behind what it has. */
+void stats_html_open(struct strbuf *out, const struct stats_call *sc);
+void stats_html_close(struct strbuf *out);
+void stats_html_head(struct strbuf *out, struct stats_call *sc);
 void stats_html_end(struct strbuf *out, struct stats_call *sc);
 
 /* --- stats_page_table.c */
@@ -98,6 +129,29 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 /* Ends the one that is open, if one is. */
 void stats_close_table(struct strbuf *out, struct stats_call *sc);
 /* The style that knows how wide columns are. */
-void stats_put_widths(struct strbuf *out);
+void stats_put_widths(struct strbuf *out, const struct stats_call *sc);
+
+
+/* --- stats_page_one.c */
+/* The whole page of one object. */
+void stats_html_one(struct strbuf *out, struct stats_call *sc);
+
+/* --- stats_page_sum.c */
+/* Counts on; true: all is counted. */
+bool stats_sum_step(struct stats_call *sc);
+void stats_put_sum(struct strbuf *out, const struct stats_call *sc);
+
+/* --- stats_page_lines.c */
+/* The line of a row; nothing for one without a history. */
+void stats_put_line(struct strbuf *out, const struct history *h, const struct history_span *span);
+/* Which time lines show: "hour". */
+const char *stats_line_time(const struct history_span *span);
+/* Two charts: the last hour, the last day. */
+struct stats_chart {
+	enum history_figure figure;
+	const char *title;
+};
+void stats_put_charts(struct strbuf *out, const struct history *h, const struct history_span *span,
+		      const struct stats_chart *c);
 
 #endif

@@ -14,68 +14,68 @@
 #define ROWS_AT_ONCE 30  /* of the page: parts behind them are late */
 #define NAME_WIDTH_MAX 32
 
-/* --- pieces ---------------------------------------------------------------------------------- */
-
-/* "2d3h", "5m12s" */
-static void put_seconds(struct strbuf *out, int64_t s)
-{
-	if (s >= 86400)
-		strbuf_printf(out, "%lldd%lldh", (long long)s / 86400, (long long)s / 3600 % 24);
-	else if (s >= 3600)
-		strbuf_printf(out, "%lldh%lldm", (long long)s / 3600, (long long)s / 60 % 60);
-	else if (s >= 60)
-		strbuf_printf(out, "%lldm%llds", (long long)s / 60, (long long)s % 60);
-	else
-		strbuf_printf(out, "%llds", (long long)(s < 0 ? 0 : s));
-}
-
 /* --- columns ---------------------------------------------------------------------------------- */
 
-enum form { NUMBER, SECONDS, TEXT };
+enum form { NUMBER, SECONDS, TEXT, CHECK };
 
 /* Neighbours of one group stand below one title. Columns have a width of their own: browsers need
- * not look at all rows to lay out the first of them.
+ * not look at all rows to lay out the first of them. Those that are not chosen are shown by ";all".
  */
 static const struct column {
 	const char *group, *title;
 	unsigned field;
 	enum form form;
 	unsigned width;   /* digits */
+	bool is_chosen;
 } columns[] = {
-	{ "Status", "", STATS_STATUS, TEXT, 13 }, { "Status", "for", STATS_LASTCHG, SECONDS, 9 },
-	{ "Sessions", "now", STATS_SCUR, NUMBER, 6 },
-	{ "Sessions", "max", STATS_SMAX, NUMBER, 6 },
-	{ "Sessions", "limit", STATS_SLIM, NUMBER, 7 },
-	{ "Sessions", "total", STATS_STOT, NUMBER, 11 },
-	{ "A second", "now", STATS_RATE, NUMBER, 6 },
-	{ "A second", "max", STATS_RATE_MAX, NUMBER, 6 },
-	{ "Queue", "now", STATS_QCUR, NUMBER, 6 }, { "Queue", "max", STATS_QMAX, NUMBER, 6 },
-	{ "Requests", "", STATS_REQ_TOT, NUMBER, 11 }, { "Bytes", "in", STATS_BIN, NUMBER, 14 },
-	{ "Bytes", "out", STATS_BOUT, NUMBER, 14 },
-	{ "Answers", "2xx", STATS_HRSP_2XX, NUMBER, 11 },
-	{ "Answers", "3xx", STATS_HRSP_3XX, NUMBER, 8 },
-	{ "Answers", "4xx", STATS_HRSP_4XX, NUMBER, 8 },
-	{ "Answers", "5xx", STATS_HRSP_5XX, NUMBER, 8 },
-	{ "Denied", "req", STATS_DREQ, NUMBER, 6 }, { "Denied", "resp", STATS_DRESP, NUMBER, 6 },
-	{ "Errors", "req", STATS_EREQ, NUMBER, 6 }, { "Errors", "conn", STATS_ECON, NUMBER, 6 },
-	{ "Errors", "resp", STATS_ERESP, NUMBER, 6 }, { "Again", "retr", STATS_WRETR, NUMBER, 6 },
-	{ "Again", "redis", STATS_WREDIS, NUMBER, 7 },
-	{ "Average ms", "connect", STATS_CTIME, NUMBER, 9 },
-	{ "Average ms", "answer", STATS_RTIME, NUMBER, 9 },
-	{ "Servers", "weight", STATS_WEIGHT, NUMBER, 8 },
-	{ "Servers", "act", STATS_ACT, NUMBER, 6 }, { "Servers", "bck", STATS_BCK, NUMBER, 6 },
-	{ "Check", "last", STATS_CHECK_STATUS, TEXT, 11 },
-	{ "Check", "failed", STATS_CHKFAIL, NUMBER, 8 },
-	{ "Check", "downs", STATS_CHKDOWN, NUMBER, 7 },
-	{ "Check", "down", STATS_DOWNTIME, SECONDS, 8 },
+	{ "Status", "state", STATS_STATUS, TEXT, 12, true },
+	{ "Status", "for", STATS_LASTCHG, SECONDS, 8, true },
+	{ "Check", "last", STATS_CHECK_STATUS, CHECK, 22, true },
+	{ "Sessions", "now", STATS_SCUR, NUMBER, 6, true },
+	{ "Sessions", "max", STATS_SMAX, NUMBER, 6, false },
+	{ "Sessions", "limit", STATS_SLIM, NUMBER, 7, false },
+	{ "Sessions", "total", STATS_STOT, NUMBER, 10, true },
+	{ "Rate/s", "now", STATS_RATE, NUMBER, 7, true },
+	{ "Rate/s", "max", STATS_RATE_MAX, NUMBER, 6, false },
+	{ "Queue", "now", STATS_QCUR, NUMBER, 7, true },
+	{ "Queue", "max", STATS_QMAX, NUMBER, 6, false },
+	{ "Requests", "total", STATS_REQ_TOT, NUMBER, 10, true },
+	{ "Bytes", "in", STATS_BIN, NUMBER, 14, false },
+	{ "Bytes", "out", STATS_BOUT, NUMBER, 14, false },
+	{ "Answers", "2xx", STATS_HRSP_2XX, NUMBER, 11, false },
+	{ "Answers", "3xx", STATS_HRSP_3XX, NUMBER, 8, false },
+	{ "Answers", "4xx", STATS_HRSP_4XX, NUMBER, 7, true },
+	{ "Answers", "5xx", STATS_HRSP_5XX, NUMBER, 7, true },
+	{ "Denied", "req", STATS_DREQ, NUMBER, 6, false },
+	{ "Denied", "resp", STATS_DRESP, NUMBER, 6, false },
+	{ "Errors", "req", STATS_EREQ, NUMBER, 6, false },
+	{ "Errors", "conn", STATS_ECON, NUMBER, 6, true },
+	{ "Errors", "resp", STATS_ERESP, NUMBER, 6, true },
+	{ "Retries", "retry", STATS_WRETR, NUMBER, 7, false },
+	{ "Retries", "other", STATS_WREDIS, NUMBER, 7, false },
+	{ "Avg. ms", "connect", STATS_CTIME, NUMBER, 9, false },
+	{ "Avg. ms", "answer", STATS_RTIME, NUMBER, 8, true },
+	{ "Servers", "weight", STATS_WEIGHT, NUMBER, 7, true },
+	{ "Servers", "act", STATS_ACT, NUMBER, 6, false },
+	{ "Servers", "bck", STATS_BCK, NUMBER, 5, true },
+	{ "Checks", "failed", STATS_CHKFAIL, NUMBER, 8, false },
+	{ "Checks", "downs", STATS_CHKDOWN, NUMBER, 7, false },
+	{ "Checks", "down", STATS_DOWNTIME, SECONDS, 8, false },
 };
 
-void stats_put_widths(struct strbuf *out)
+static bool is_shown(const struct stats_call *sc, size_t column)
+{
+	return sc->all_columns || columns[column].is_chosen;
+}
+
+void stats_put_widths(struct strbuf *out, const struct stats_call *sc)
 {
 	unsigned sum = 0;
 
 	strbuf_add_str(out, ":root{--cols:");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+		if (!is_shown(sc, i))
+			continue;
 		strbuf_printf(out, " %uch", columns[i].width);
 		sum += columns[i].width;
 	}
@@ -84,22 +84,25 @@ void stats_put_widths(struct strbuf *out)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static void put_head_cells(struct strbuf *out)
+static void put_head_cells(struct strbuf *out, const struct stats_call *sc)
 {
-	size_t n;
+	size_t n, shown;
 
 	strbuf_add_str(out, "<thead><tr><th rowspan=\"2\">Name</th>");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i += n) {
-		for (n = 1; i + n < ARRAY_LEN(columns); n++)
-			if (strcmp(columns[i].group, columns[i + n].group) != 0)
-				break;
-		strbuf_printf(out, "<th colspan=\"%zu\" style=\"grid-column:span %zu\">%s</th>",
-			      n, n, columns[i].group);
+		shown = 0;
+		for (n = 0; i + n < ARRAY_LEN(columns) &&
+		     strcmp(columns[i].group, columns[i + n].group) == 0; n++)
+			shown += is_shown(sc, i + n);
+		if (shown)
+			strbuf_printf(out, "<th colspan=\"%zu\" style=\"grid-column:span %zu\">"
+				      "%s</th>", shown, shown, columns[i].group);
 	}
 	strbuf_add_str(out, "</tr>\n<tr>");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		strbuf_printf(out, "<th data-f=\"%s\">%s</th>",
-			      stats_field_name(columns[i].field), columns[i].title);
+		if (is_shown(sc, i))
+			strbuf_printf(out, "<th data-f=\"%s\">%s</th>",
+				      stats_field_name(columns[i].field), columns[i].title);
 	strbuf_add_str(out, "</tr></thead>\n");
 }
 
@@ -145,7 +148,7 @@ static void open_part(struct strbuf *out, struct stats_call *sc)
 		strbuf_printf(out, "<noscript data-h=\"%u\">", height);
 	strbuf_printf(out, "<table style=\"contain-intrinsic-size:auto %upx\">\n", height);
 	if (!sc->printed_rows)
-		put_head_cells(out);
+		put_head_cells(out, sc);
 	strbuf_add_str(out, "<tbody>\n");
 }
 
@@ -177,8 +180,9 @@ static void open_table(struct strbuf *out, struct stats_call *sc, const struct p
 		strbuf_add_str(out, "\">\n");
 		strbuf_fini(&target);
 	}
-	strbuf_printf(out, "<div class=\"scroll\" style=\"--name:%uch;contain-intrinsic-size:"
-		      "auto %upx\">\n", name_width(px),
+	strbuf_printf(out, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+		      "aria-label=\"%s\" style=\"--name:%uch;contain-intrinsic-size:"
+		      "auto %upx\">\n", px->name, name_width(px),
 		      TABLE_HEAD_PX + sc->table_rows * TABLE_ROW_PX);
 }
 
@@ -254,6 +258,32 @@ static void put_legend(struct strbuf *out, const struct stats_call *sc)
 	strbuf_add_char(out, '"');
 }
 
+/* The page of one object; its names have no letter that would need an escape in a target. */
+static void put_way_to_one(struct strbuf *out, const struct stats_call *sc, const struct proxy *px,
+			   const char *name)
+{
+	const struct server *srv = sc->row.kind == STATS_SERVER ? sc->rows.server : NULL;
+	const struct history *h = sc->has_span ? stats_history_of(sc->row.kind, px, srv) : NULL;
+	size_t before;
+
+	if (sc->row.kind == STATS_LISTENER)
+		return;
+	strbuf_add_str(out, "<a href=\"");
+	stats_put_text(out, sc->conf->uri);
+	strbuf_add_str(out, ";px=");
+	stats_put_string(out, px->name);
+	strbuf_add_str(out, ";sv=");
+	stats_put_string(out, name);
+	strbuf_add_str(out, sc->no_refresh ? ";norefresh\" aria-label=\"details of "
+			    : "\" aria-label=\"details of ");
+	stats_put_string(out, name);
+	strbuf_add_str(out, "\">");
+	before = out->len;
+	if (h)
+		stats_put_line(out, h, &sc->span);
+	strbuf_add_str(out, out->len == before ? "&hellip;</a>" : "</a>");
+}
+
 static void put_name(struct strbuf *out, const struct stats_call *sc, const struct proxy *px)
 {
 	const char *name = sc->row.values[STATS_SVNAME].text;
@@ -268,23 +298,28 @@ static void put_name(struct strbuf *out, const struct stats_call *sc, const stru
 		strbuf_add_str(out, "\"> ");
 		stats_put_string(out, name);
 		strbuf_add_str(out, "</label>");
-		return;
+	} else {
+		stats_put_string(out, name);
 	}
-	stats_put_string(out, name);
+	put_way_to_one(out, sc, px, name);
 }
 
-static void put_cell(struct strbuf *out, const struct stats_value *v, enum form form)
+static void put_cell(struct strbuf *out, const struct stats_row *r, const struct column *c)
 {
-	if (form == TEXT)
+	const struct stats_value *v = &r->values[c->field];
+
+	if (c->form == TEXT || c->form == CHECK)
 		strbuf_add_str(out, "<td class=\"text\">");
-	else if (form == SECONDS && v->type != STATS_EMPTY)
+	else if (c->form == SECONDS && v->type != STATS_EMPTY)
 		strbuf_printf(out, "<td data-v=\"%lld\">", (long long)v->number);
 	else
-		strbuf_add_str(out, form == SECONDS ? "<td data-v=\"\">" : "<td>");
-	if (v->type == STATS_STR)
+		strbuf_add_str(out, c->form == SECONDS ? "<td data-v=\"\">" : "<td>");
+	if (c->form == CHECK)
+		stats_put_check(out, r);
+	else if (v->type == STATS_STR)
 		stats_put_string(out, v->text);
-	else if (v->type != STATS_EMPTY && form == SECONDS)
-		put_seconds(out, v->number);
+	else if (v->type != STATS_EMPTY && c->form == SECONDS)
+		stats_put_seconds(out, v->number);
 	else if (v->type != STATS_EMPTY)
 		strbuf_add_int(out, v->number);
 }
@@ -307,6 +342,7 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 	strbuf_add_str(out, "\">");
 	put_name(out, sc, px);
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		put_cell(out, &sc->row.values[columns[i].field], columns[i].form);
+		if (is_shown(sc, i))
+			put_cell(out, &sc->row, &columns[i]);
 	strbuf_add_char(out, '\n');
 }

@@ -274,7 +274,8 @@ static void tour_is_over(void *ctx)
 
 void stats_history_forget(struct server *srv)
 {
-	struct leaving *l = stats_history_of(STATS_SERVER, srv->proxy, srv) ? calloc(1, sizeof(*l)) : NULL;
+	const struct history *h = stats_history_of(STATS_SERVER, srv->proxy, srv);
+	struct leaving *l = h ? calloc(1, sizeof(*l)) : NULL;
 
 	if (!l)
 		return;

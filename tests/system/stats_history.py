@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The last hour and day of statistics pages (an extension): what `show history` tells adds up to the counters, a reload
 keeps it, a removed server takes its own with it, and `stats history` bounds or forbids it."""
+import re
+import urllib.request
+import xml.etree.ElementTree
+
 import lib
 
 CONF = """
@@ -38,7 +42,7 @@ PAGE = """listen page
 def conf(word="", line="", page=True):
     numbers = lib.ports(3)
     text = PAGE.format(page_port=numbers[2], line=line) if page else ""
-    return CONF.format(word=word, port=numbers[0], origin=numbers[1], page=text), numbers[0]
+    return CONF.format(word=word, port=numbers[0], origin=numbers[1], page=text), numbers[0], numbers[2]
 
 
 def request(port, path, count):
@@ -82,6 +86,44 @@ def kept(tap, proxy, port, idle):
     tap.eq(totals(idle)["objects"], "0", "what counts nothing has no ring")
 
 
+def fetch(port, target):
+    with urllib.request.urlopen("http://127.0.0.1:%d%s" % (port, target), timeout=lib.PATIENCE) as r:
+        return r.read().decode()
+
+
+def row(text, key):
+    return re.search(r'<tr [^>]*data-k="%s">(.*)' % re.escape(key), text).group(1)
+
+
+def pictured(tap, proxy, port):
+    """What pages show; each SVG is XML, and has figures only."""
+    tap.ok(lib.until(lambda: 'path class="bad"' in row(fetch(port, "/s"), "app/gone")), "a line of errors, two steps old")
+    text = fetch(port, "/s")
+    tap.ok('<svg class="spark"' in row(text, "web/FRONTEND"), "a line of requests")
+    tap.ok("<svg" in row(text, "app/good") and 'path class="bad"' not in row(text, "app/good"), "and no errors where none were")
+    tap.ok("errors a second</dt>" in text and "Lines: requests" in text, "the summary tells errors")
+    one = fetch(port, "/s;px=app;sv=gone")
+    tap.eq(one.count('<svg class="chart"'), 4, "a page of one server has charts of hour and day")
+    tap.ok('errors <b class="bad">' in one, "which tell errors")
+    tap.ok("<svg" not in fetch(port, "/s;csv") + fetch(port, "/s;json"), "CSV and JSON have none of it")
+    for svg in re.findall(r"<svg.*?</svg>", text + one):
+        paths = [e.get("d") for e in xml.etree.ElementTree.fromstring(svg)]
+        good = all(re.fullmatch(r"M\d+ \d+(?:h\d+|l\d+(?: |-)\d+)*", d) for d in paths)
+        inside = good and all(0 <= y <= 80 for d in paths for y in heights(d))
+        if not inside:
+            tap.ok(False, "an SVG", svg)
+    tap.ok("Success=1" in proxy.ctl("reload"), "a third reload")
+    tap.ok('path class="bad"' in row(fetch(port, "/s"), "app/gone"), "lines are still there")
+
+
+def heights(path):
+    y, out = 0, []
+    for word in re.findall(r"M\d+ (\d+)|l\d+ ?(-?\d+)", path):
+        y += int(word[0] or word[1])
+        out.append(y)
+    return out
+
+
 def freed(tap, proxy):
     before = int(totals(proxy)["objects"])
     tap.eq(int(totals(proxy)["bytes"]), before * int(totals(proxy)["object_bytes"]), "memory is told")
@@ -104,7 +146,7 @@ def main():
     kinds = {"on": {}, "idle": {}, "no page": {"page": False}, "page off": {"line": "stats history off"},
              "off": {"word": "stats history off"}, "bounded": {"word": "stats history 14000"}}
     texts = {kind: conf(**words) for kind, words in kinds.items()}
-    proxies = {kind: lib.Proxy(args.program, text) for kind, (text, _) in texts.items()}
+    proxies = {kind: lib.Proxy(args.program, text) for kind, (text, _, _) in texts.items()}
     try:
         for proxy in proxies.values():
             proxy.wait_ready()
@@ -116,6 +158,8 @@ def main():
             tap.eq((told["state"], told["objects"]), ("off", "0"), "%s: nothing is kept" % kind)
         tap.ok(lib.until(lambda: totals(proxies["bounded"])["objects"] == "1"), "as many as there is room for")
         wrong_words(tap, proxies["on"])
+        pictured(tap, proxies["on"], texts["on"][2])
+        tap.ok("<svg" not in fetch(texts["page off"][2], "/s"), "page off: no lines")
         freed(tap, proxies["on"])
         for kind, proxy in proxies.items():
             tap.ok(proxy.alive(), "%s: the program lives" % kind)

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The statistics page as a browser sees it: well-formed, whatever names and texts are written in the configuration,
 complete with many servers, without assets from elsewhere; its forms and options work."""
+import html
 import html.parser
 import json
+import re
 
 import urllib.error
 import urllib.request
@@ -30,13 +32,32 @@ listen page
     stats show-modules
     stats hide-version
     stats refresh 3s
+    stats history off
     stats admin if {{ req.hdr(x-admin) yes }}
 backend b.1
-    server a-b_c:d.1 127.0.0.1:1 cookie "<c>&'"
+    server a-b_c:d.1 127.0.0.1:1 cookie "<c>&'" disabled
 backend many
 {servers}
 """
 
+SCOPED = """
+defaults
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+listen page
+    bind 127.0.0.1:{port}
+    stats uri /s
+    stats scope app
+    http-request return status 404 if {{ path /check }}
+backend app
+    option httpchk GET /check
+    server closed 127.0.0.1:1 check inter 100 fall 1
+    server wrong 127.0.0.1:{port} check inter 100 fall 1
+backend hidden
+    server secret 127.0.0.1:1
+"""
 
 # What need not be ended in HTML, and what ends it.
 ENDED_BY = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr"), "tbody": ("td", "th", "tr", "tbody"),
@@ -109,6 +130,69 @@ def look(tap, port):
         tap.eq(get(port, link)[0], 200, "link " + link)
 
 
+def summary_of(text):
+    return dict(re.findall(r"<dt>([a-z0-9 ]+)</dt><dd>([^<]*)</dd>", text))
+
+
+def dashboard(tap, port):
+    text = get(port, "/s")[2]
+    found = summary_of(text)
+    tap.eq((found.get("servers up"), found.get("down"), found.get("maintenance")), (str(SERVERS), "0", "1"),
+           "servers are summed up")
+    tap.ok("requests a second" in found and "errors a second" not in found, "errors a second come with a history", found)
+    columns = len(set(Page(text).values("th", "data-f")))
+    every = get(port, "/s;all")[2]
+    tap.eq((columns, len(set(Page(every).values("th", "data-f")))), (15, 33), "chosen columns, and all of them")
+    tap.ok("/s;all" in Page(text).values("a", "href") and "/s" in Page(every).values("a", "href"), "links lead to either")
+    tap.ok(len(every) > len(text), "of which the page is made")
+
+
+def objects(tap, port):
+    ways = Page(get(port, "/s")[2]).values("a", "href")
+    for path, name, column in (("/s;px=page;sv=FRONTEND", "page / FRONTEND", "req_rate"), ("/s;px=b.1;sv=BACKEND", "b.1 / BACKEND", "act"),
+                               ("/s;px=b.1;sv=a-b_c:d.1", "b.1 / a-b_c:d.1", "cookie")):
+        tap.ok(path in ways, "a way to " + path)
+        status, fields, text = get(port, path)
+        page = Page(text)
+        tap.eq((status, page.wrong, page.open, fields.get("refresh")), (200, [], [], "3"), "it is well-formed")
+        shown = "".join(page.text)
+        tap.ok(name in shown and "<title>Statistics Report for HAProxy</title>" in text, "it tells whose it is")
+        rows = dict(zip(re.findall(r"<tr><th scope=\"row\">(\w+)</th>", text), re.findall(r"</th><td>([^<]*)</td>", text)))
+        tap.ok(column in rows and rows["pxname"] == name.split()[0], "columns by name", rows)
+        tap.eq([t for t, _ in page.tags if t in ("form", "b") and "form" == t], [], "nothing is changed there")
+    csv = get(port, "/s;csv")[2].splitlines()
+    server = dict(zip(csv[0][2:].split(","), next(r for r in csv if r.startswith("b.1,a-b_c:d.1")).split(",")))
+    rows = dict(re.findall(r"<tr><th scope=\"row\">(\w+)</th><td>([^<]*)</td>", text))
+    wrong = [c for c, v in server.items() if v not in ("", "0") and c in rows and c not in ("lastchg",) and
+             html.unescape(rows[c]) != v.strip('"')]
+    tap.eq(wrong, [], "they have the values of the CSV")
+    for path in ("/s;px=none;sv=BACKEND", "/s;px=many;sv=none", "/s;px=b.1;sv=FRONTEND", "/s;px=b.1", "/s;px=" + "x" * 300,
+                 "/s;px=%3Cb%3E;sv='<b>\"x", "/s;px=many;sv=%00"):
+        target = path.replace("<", "%3c").replace('"', "%22")
+        status, _, text = get(port, target)
+        page = Page(text)
+        tap.ok(status == 200 and "no such" in text and not page.wrong and not page.open, "none: " + path[:40])
+    raw = lib.connect(port)
+    raw.sendall(b"GET /s;px='><b>;sv=\"<b> HTTP/1.0\r\n\r\n")
+    text = lib.recv_all(raw).decode("latin-1")
+    raw.close()
+    tap.ok("<b>;" not in text and "'><b>" not in text, "what a client writes is escaped, or refused", text[:300])
+
+
+def scoped(tap, args):
+    numbers = lib.ports(1)
+    with lib.Proxy(args.program, SCOPED.format(port=numbers[0])) as proxy:
+        lib.until(lambda: all(proxy.stats()["app", name]["status"] == "DOWN" for name in ("closed", "wrong")))
+        text = get(numbers[0], "/s;norefresh")[2]
+        tap.eq((summary_of(text).get("servers up"), summary_of(text).get("down")), ("0", "2"), "the summary has what is in scope")
+        tap.ok(re.search(r"<td class=\"text\">(\* )?L4CON 0?[0-9]+ms: [^<]*[Cc]onnection refused", text), "a DOWN says why")
+        tap.ok(re.search(r"<td class=\"text\">(\* )?L7STS 404 [0-9]+ms: [^<]+", text), "with the status")
+        tap.ok("no such" in get(numbers[0], "/s;px=hidden;sv=secret")[2], "no page of what is out of scope")
+        one = get(numbers[0], "/s;px=app;sv=closed")[2]
+        tap.ok("L4CON" in one and "DOWN" in one, "the page of one server says why, too")
+        tap.ok("127.0.0.1:1<" not in one, "without show-legends there is no address")
+
+
 def forms(tap, port):
     page = Page(get(port, "/s")[2])
     tap.ok("form" not in [t for t, _ in page.tags], "no forms for who is no admin")
@@ -126,13 +210,14 @@ def forms(tap, port):
         tap.ok(status == 303 and fields["location"][-4:] in ("ERRP", "NONE"), "bad form %r" % data, fields)
 
 
-
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     port = lib.ports(1)[0]
     servers = "\n".join("    server srv%d 127.0.0.1:1" % i for i in range(SERVERS))
     with lib.Proxy(args.program, CONF.format(port=port, servers=servers)) as proxy:
+        dashboard(tap, port)
+        objects(tap, port)
         look(tap, port)
         forms(tap, port)
         schema = json.loads(get(port, "/s;json-schema")[2])
@@ -147,6 +232,7 @@ def main():
         rows = json.loads(get(port, "/s;json;norefresh")[2])
         tap.eq(len(rows), SERVERS + 5, "JSON has every row")
         tap.ok(proxy.alive(), "the program lives")
+    scoped(tap, args)
     tap.done()
 
 
