@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The statistics page in a real browser, headless Chromium driven by its WebDriver: search, filter, sort, history,
-reading on, themes, an action; screenshots of two widths, both themes, 3 and 500 servers go to --shots. Needs chromium
+reading on, themes, an action, the page of one server, and axe-core finds no barrier; screenshots of three widths, both themes, 3
+and 500 servers go to --shots. Needs chromium
 and chromedriver (scripts/install-deps page): make check-page."""
 import base64
 import json
@@ -102,6 +103,15 @@ KEYS = "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'f', ctrlKey:
 PAINTED = "const over = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(over, 50)))"
 PARTS = "return [...document.querySelectorAll('tbody')].map(b => b.rows.length)"
 PAGES = 50
+WIDTHS = (1400, 800, 420)
+AXE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/tools/page/node_modules/axe-core/axe.min.js")
+FIND_BARRIERS = """const over = arguments[0];
+axe.run().then(r => over(r.violations.map(v => v.id + ": " + v.nodes[0].html.slice(0, 200))), e => over([String(e)]));"""
+FOCUS_WAY = """const a = document.querySelector('tr[data-k="few/alpha"] th a');
+a.focus(); return document.activeElement === a;"""
+PINNED = """const box = [...document.querySelectorAll('.scroll')].pop(), name = box.querySelector('tbody th');
+box.scrollLeft = 300;
+return [box.scrollLeft, Math.round(name.getBoundingClientRect().left - box.getBoundingClientRect().left)];"""
 SEARCH = """const i = document.querySelector('#tools input'); i.value = arguments[0]; i.oninput();
 const s = document.querySelector('#tools select'); s.value = arguments[1]; s.onchange();"""
 SORT = """const t = [...document.querySelectorAll('section')].find(s => s.textContent.includes(arguments[0]));
@@ -187,9 +197,44 @@ def without_script(tap, b, url, ctl):
     b.cdp("Emulation.setScriptExecutionDisabled", value=False)
 
 
+def one_object(tap, b, url, shots):
+    """The way to the page of one server by keyboard, with charts; the reason of a DOWN; names stay in sight."""
+    tap.ok(lib.until(lambda: b.go(url) or b.script("return !!document.querySelector('svg.spark path')"), 30), "a line by the server")
+    tap.ok("refused" in b.script(CELL, "few/gamma", "check_status"), "a DOWN says why on its row")
+    tap.ok(b.script(FOCUS_WAY), "a way that the keyboard finds")
+    b.call("/actions", {"actions": [{"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "\ue007"},
+                                                                           {"type": "keyUp", "value": "\ue007"}]}]})
+    charts = "return document.querySelectorAll('svg.chart').length"
+    tap.ok(lib.until(lambda: b.script(charts) == 4), "leads to charts")
+    b.shot(os.path.join(shots, "page-alpha.png"))
+    b.resize(420, 900)
+    b.go(url)
+    moved, left = b.script(PINNED)
+    tap.ok(moved > 100 and left <= 1, "names stay when a table is moved sideways", (moved, left))
+    b.resize(1400, 900)
+
+
+def barriers(tap, b, url):
+    if not os.path.exists(AXE):
+        return tap.skip("no barriers", "axe-core is not installed: scripts/install-deps page, where there is npm")
+    with open(AXE) as f:
+        axe = f.read()
+    for path in ("", ";all", ";px=few;sv=alpha", ";px=none;sv=none"):
+        for theme in ("dark", "light"):
+            b.go(url + path)
+            b.script("localStorage.setItem('haproxy-theme', arguments[0])", theme)
+            for width in WIDTHS:
+                b.resize(width, 900)
+                b.go(url + path)
+                b.script(axe)
+                tap.eq(b.call("/execute/async", {"script": FIND_BARRIERS, "args": []}), [],
+                       "no barriers: page%s, %s, %d pixels" % (path, theme, width))
+    b.resize(1400, 900)
+
+
 def pictures(tap, b, url, many, shots):
     os.makedirs(shots, exist_ok=True)
-    for width in (1400, 420):
+    for width in WIDTHS:
         b.resize(width, 900)
         for theme in ("light", "dark"):
             b.go(url)
@@ -271,6 +316,8 @@ def run(tap, args, browser, many):
             tools(tap, browser, url)
             live(tap, browser, url, port)
             themes(tap, browser, url)
+            one_object(tap, browser, url, args.shots)
+            barriers(tap, browser, url)
             without_script(tap, browser, url, proxy.ctl)
         else:
             rows = 506
