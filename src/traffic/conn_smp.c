@@ -113,15 +113,6 @@ static const struct proxy *ctx_frontend(const struct expr_ctx *ctx)
 	return ctx->session ? ctx->session->fe : NULL;
 }
 
-static const struct proxy *ctx_backend(const struct expr_ctx *ctx)
-{
-	const struct stream *s = ctx->stream;
-
-	if (ctx->check)
-		return ctx->proxy;
-	return s && s->be && (s->be->caps & PROXY_BE) ? s->be : NULL;
-}
-
 static const struct server *ctx_server(const struct expr_ctx *ctx)
 {
 	if (ctx->check)
@@ -186,13 +177,23 @@ static enum expr_result fetch_be_name(struct expr_ctx *ctx, const struct expr_ar
 	return px ? smp_give_text(out, slice_of(px->name)) : EXPR_NONE;
 }
 
+/* What a frontend only has for backends that follow it in a defaults section. */
+static bool is_of_backends(enum stream_timeout which)
+{
+	return which == STREAM_TIMEOUT_CONNECT || which == STREAM_TIMEOUT_QUEUE ||
+		which == STREAM_TIMEOUT_SERVER;
+}
+
 static enum expr_result fetch_be_timeout(struct expr_ctx *ctx, const struct expr_arg *args,
 					 struct sample *out)
 {
-	const struct proxy *px = ctx_backend(ctx);
+	const struct proxy *px = ctx_last_proxy(ctx);
 	const enum stream_timeout *which = ctx->data;
 
-	return px ? smp_give_int(out, proxy_timeout_ms(px, *which)) : EXPR_NONE;
+	if (!px)
+		return EXPR_NONE;
+	return smp_give_int(out, px->caps & PROXY_BE || !is_of_backends(*which) ?
+					 proxy_timeout_ms(px, *which) : 0);
 }
 
 static enum expr_result fetch_srv_id(struct expr_ctx *ctx, const struct expr_arg *args,
