@@ -102,6 +102,12 @@ static bool parse_criterion(struct acl_parser *ap, const char *text)
 
 /* --- flags -------------------------------------------------------------------------------- */
 
+/* -m bool asks whether a number is other than 0: an IPv4 address is one, too. */
+static enum sample_type cast_of_method(enum pattern_method m)
+{
+	return m == PATTERN_BOOL ? SMP_INT : pattern_method_type(m);
+}
+
 static bool set_method(struct acl_parser *ap, const char *name)
 {
 	enum pattern_method m = pattern_method_find(slice_of(name ? name : ""));
@@ -122,7 +128,7 @@ static bool set_method(struct acl_parser *ap, const char *name)
 			 name ? name : "");
 		return acl_error(ap, ap->l->at, NULL, text);
 	}
-	if (!sample_can_cast(expr_type(ap->test->expr), pattern_method_type(m))) {
+	if (!sample_can_cast(expr_type(ap->test->expr), cast_of_method(m))) {
 		snprintf(text, sizeof(text),
 			 "matching method '%.20s' cannot be used with fetch keyword '%.100s'",
 			 name, ap->test->keyword);
@@ -497,7 +503,10 @@ static bool test_matches(const struct acl_test *t, struct expr_ctx *ctx, struct 
 {
 	enum sample_type type = pattern_method_type(t->method);
 
-	if (!t->sources || (s->type != type && !sample_cast(s, type, ctx->arena)))
+	if (!t->sources)
+		return false;
+	if (s->type != type && !(sample_cast(s, cast_of_method(t->method), ctx->arena) &&
+				 sample_cast(s, type, ctx->arena)))
 		return false;
 	for (const struct acl_source *source = t->sources; source; source = source->next)
 		if (pattern_set_find(source->set, s, NULL))
