@@ -157,6 +157,14 @@ bool http_msg_set_authority(struct http_msg *m, struct slice authority)
 			   slice_none());
 }
 
+/* The Host that was received stays where it is, with another value; none is added. */
+static bool host_rewrite(struct http_msg *m, struct slice host)
+{
+	struct h1_field *first = http_field_find(&m->fields, FIELD_HOST, slice_none());
+
+	return !first || slice_eq(first->value, host) || http_msg_set_value(m, first, host);
+}
+
 bool http_msg_set_uri(struct http_msg *m, struct slice uri)
 {
 	struct slice old = m->uri, host;
@@ -173,7 +181,7 @@ bool http_msg_set_uri(struct http_msg *m, struct slice uri)
 	at = host.len ? memrchr(host.ptr, '@', host.len) : NULL;
 	if (at)
 		host = slice_sub(host, at + 1 - host.ptr, host.len);
-	if (host.len == 0 || http_msg_set_field(m, SLICE("host"), host))
+	if (host.len == 0 || host_rewrite(m, host))
 		return true;
 	m->uri = old;
 	m->flags = flags;
