@@ -152,7 +152,7 @@ LINUX := $(filter linux-%,$(TARGET))
 # there says that a library is used by files that are always built.
 
 OPTION_ROWS := \
- OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c,src/quic/*.c,src/h3/*.c,src/ext/acme/*.c|src/*/tls_none.c,src/*/*_openssl_none.c,src/*/quic_none.c,src/ext/acme_none.c \
+ OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/tls/*/*.c,src/*/*_openssl.c,src/quic/*.c,src/h3/*.c,src/ext/acme/*.c|src/*/tls_none.c,src/*/*_openssl_none.c,src/*/quic_none.c,src/ext/acme_none.c \
  IPSEC_MB|-|intel-ipsec-mb.h|-lIPSec_MB|src/tls/gcm.c|src/tls/gcm_none.c \
  PCRE2|libpcre2-8|pcre2.h|-lpcre2-8|*|- \
  PCRE2_JIT|-|-|-|*|- \

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* quic_hooks.c - TLS inside QUIC: what OpenSSL tells while it works (RFC 9001 4)
+/* compat.c - TLS inside QUIC, with an OpenSSL that knows nothing of QUIC (RFC 9001 4)
  *
- * What OpenSSL writes is thrown away: its callback for messages shows them in clear, and the one
- * for key logs tells the secrets. Which level a message of ours belongs to is known by its type.
+ * OpenSSL speaks TLS 1.3 over records, QUIC carries the messages in them and protects packets with
+ * the secrets. So records are made of what the client's CRYPTO frames bring: in clear first, and
+ * protected as OpenSSL expects it once it has told the secret. What it writes is thrown away: its
+ * callback for messages shows them in clear, and the one for key logs tells the secrets. Which
+ * level a message of ours belongs to is known by its type.
+ *
+ *      CRYPTO --> [record] --> memory BIO --> SSL --> message callback --> CRYPTO
+ *                                              \----> key log --> keys of packets and records
  */
 #include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
-#include "conn_priv.h"
-#include "hello_priv.h"
+#include "../conn_priv.h"
+#include "../hello_priv.h"
 #include "quic_priv.h"
 
-#define EXT_QUIC_PARAMS 0x39
-
-/* That of the connection OpenSSL works for; NULL: it is none of QUIC. */
-static struct tls_quic *quic_now(void)
-{
-	const struct conn *c = tls_now();
-	const struct tls_conn *t = c ? c->transport_ctx : NULL;
-
-	return t ? t->quic : NULL;
-}
+#define RECORD_HEAD 5
+#define TAG_LEN 16
+/* What is put into one record. */
+#define PLAIN_MAX 8192
 
 static bool expand(const EVP_MD *md, const uint8_t *secret, size_t secret_len, const char *label,
 		   uint8_t *out, size_t len)
@@ -64,6 +64,61 @@ static bool protect_records(struct tls_quic_records *r, const SSL *ssl, const ui
 	return ok;
 }
 
+/* --- records of the peer ---------------------------------------------------------------------- */
+
+/* Puts a record with the bytes of a message, in clear, where OpenSSL reads. */
+static bool put_clear(struct tls_quic *q, const uint8_t *bytes, size_t len)
+{
+	uint8_t head[RECORD_HEAD] = { SSL3_RT_HANDSHAKE, 3, 3, (uint8_t)(len >> 8),
+				      (uint8_t)len };
+
+	return BIO_write(q->in, head, sizeof(head)) == sizeof(head) &&
+	       BIO_write(q->in, bytes, (int)len) == (int)len;
+}
+
+/* As put_clear(), but protected (RFC 8446 5.2). */
+static bool put_protected(struct tls_quic *q, struct tls_quic_records *r, const uint8_t *bytes,
+			  size_t len)
+{
+	uint8_t record[RECORD_HEAD + PLAIN_MAX + 1 + TAG_LEN], nonce[12], *at = record;
+	size_t sum = len + 1 + TAG_LEN;
+	int n;
+
+	*at++ = SSL3_RT_APPLICATION_DATA;
+	*at++ = 3;
+	*at++ = 3;
+	*at++ = (uint8_t)(sum >> 8);
+	*at++ = (uint8_t)sum;
+	memcpy(at, bytes, len);
+	at[len] = SSL3_RT_HANDSHAKE;
+	memcpy(nonce, r->iv, sizeof(nonce));
+	for (unsigned i = 0; i < 8; i++)
+		nonce[11 - i] ^= (uint8_t)(r->seq >> 8 * i);
+	r->seq++;
+	return EVP_EncryptInit_ex(r->aead, NULL, NULL, NULL, nonce) == 1 &&
+	       EVP_EncryptUpdate(r->aead, NULL, &n, record, RECORD_HEAD) == 1 &&
+	       EVP_EncryptUpdate(r->aead, at, &n, at, (int)len + 1) == 1 &&
+	       EVP_EncryptFinal_ex(r->aead, at + n, &n) == 1 &&
+	       EVP_CIPHER_CTX_ctrl(r->aead, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, at + len + 1) == 1 &&
+	       BIO_write(q->in, record, (int)(RECORD_HEAD + sum)) == (int)(RECORD_HEAD + sum);
+}
+
+bool tls_quic_feed(struct tls_quic *q, enum quic_level level, const uint8_t *bytes, size_t len)
+{
+	struct tls_quic_records *r = &q->records[level];
+
+	while (len) {
+		size_t n = len < PLAIN_MAX ? len : PLAIN_MAX;
+
+		if (level == QUIC_LEVEL_INITIAL ? !put_clear(q, bytes, n)
+						: !r->aead || !put_protected(q, r, bytes, n))
+			return false;
+		bytes += n;
+		len -= n;
+	}
+	return true;
+}
+
 /* --- what OpenSSL tells ----------------------------------------------------------------------- */
 
 /* The level of a message of ours. */
@@ -83,7 +138,7 @@ static enum quic_level level_of(uint8_t type)
 void tls_quic_message(int write_p, int version, int type, const void *buf, size_t len, SSL *ssl,
 		       void *arg)
 {
-	struct tls_quic *q = quic_now();
+	struct tls_quic *q = tls_quic_now();
 	const uint8_t *bytes = buf;
 
 	if (q && !write_p && type == SSL3_RT_HANDSHAKE && len && bytes[0] == SSL3_MT_CLIENT_HELLO)
@@ -146,7 +201,7 @@ static void take_secret(struct tls_quic *q, const SSL *ssl, unsigned which, cons
 /* "<label> <client random> <secret>" */
 static void on_secret(const SSL *ssl, const char *line)
 {
-	struct tls_quic *q = quic_now();
+	struct tls_quic *q = tls_quic_now();
 	const char *hex = strrchr(line, ' ');
 	size_t len = strcspn(line, " ");
 
@@ -160,7 +215,7 @@ static void on_secret(const SSL *ssl, const char *line)
 static int add_params(SSL *ssl, unsigned type, unsigned context, const unsigned char **out,
 		      size_t *len, X509 *x, size_t chain, int *alert, void *arg)
 {
-	const struct tls_quic *q = quic_now();
+	const struct tls_quic *q = tls_quic_now();
 	uint8_t *room;
 
 	if (!q)
@@ -186,7 +241,7 @@ static void free_params(SSL *ssl, unsigned type, unsigned context, const unsigne
 static int read_params(SSL *ssl, unsigned type, unsigned context, const unsigned char *in,
 		       size_t len, X509 *x, size_t chain, int *alert, void *arg)
 {
-	struct tls_quic *q = quic_now();
+	struct tls_quic *q = tls_quic_now();
 
 	if (!q || !q->client)
 		return 1;
@@ -203,24 +258,8 @@ bool tls_quic_attach(SSL_CTX *ctx)
 	if (before)
 		other_log = before;
 	SSL_CTX_set_keylog_callback(ctx, on_secret);
-	return SSL_CTX_add_custom_ext(ctx, EXT_QUIC_PARAMS, SSL_EXT_CLIENT_HELLO |
+	return SSL_CTX_add_custom_ext(ctx, TLS_QUIC_EXT_PARAMS, SSL_EXT_CLIENT_HELLO |
 				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params,
 				      free_params, NULL,
 				      read_params, NULL) == 1;
-}
-
-bool tls_quic_hello(SSL *ssl, int *alert)
-{
-	struct tls_quic *q = quic_now();
-	const unsigned char *bytes;
-	size_t len;
-
-	if (!q)
-		return true;
-	*alert = SSL_AD_MISSING_EXTENSION;
-	if (!SSL_client_hello_get0_ext(ssl, EXT_QUIC_PARAMS, &bytes, &len))
-		return false;
-	*alert = SSL_AD_ILLEGAL_PARAMETER;
-	q->params_bad = !q->user->params(q->owner, bytes, len);
-	return !q->params_bad;
 }

@@ -1,83 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* quic.c - TLS inside QUIC, with an OpenSSL that knows nothing of QUIC (RFC 9001 4)
+/* quic.c - TLS inside QUIC: handshakes, and the transport of the connection (RFC 9001 4)
  *
- * OpenSSL speaks TLS 1.3 over records, QUIC carries the messages in them and protects packets with
- * the secrets. So records are made of what the client's CRYPTO frames bring: in clear first, and
- * protected as OpenSSL expects it once it has told the secret. quic_hooks.c takes what it says.
- *
- *      CRYPTO --> [record] --> memory BIO --> SSL --> message callback --> CRYPTO
- *                                              \----> key log --> keys of packets and records
+ * How OpenSSL is brought to do without records is the matter of compat.c.
  */
 #include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
-#include "conn_priv.h"
-#include "early_priv.h"
+#include "../conn_priv.h"
+#include "../early_priv.h"
 #include "net/dial.h"
 #include "quic_priv.h"
 #include "tls/tls.h"
 
-#define RECORD_HEAD 5
-#define TAG_LEN 16
-/* What is put into one record. */
-#define PLAIN_MAX 8192
 /* Bytes of a handshake, with a server's tickets behind it. */
 #define HANDSHAKE_MOST (1024 * 1024)
-
-/* --- records of the peer ---------------------------------------------------------------------- */
-
-/* Puts a record with the bytes of a message, in clear, where OpenSSL reads. */
-static bool put_clear(struct tls_quic *q, const uint8_t *bytes, size_t len)
-{
-	uint8_t head[RECORD_HEAD] = { SSL3_RT_HANDSHAKE, 3, 3, (uint8_t)(len >> 8),
-				      (uint8_t)len };
-
-	return BIO_write(q->in, head, sizeof(head)) == sizeof(head) &&
-	       BIO_write(q->in, bytes, (int)len) == (int)len;
-}
-
-/* As put_clear(), but protected (RFC 8446 5.2). */
-static bool put_protected(struct tls_quic *q, struct tls_quic_records *r, const uint8_t *bytes,
-			  size_t len)
-{
-	uint8_t record[RECORD_HEAD + PLAIN_MAX + 1 + TAG_LEN], nonce[12], *at = record;
-	size_t sum = len + 1 + TAG_LEN;
-	int n;
-
-	*at++ = SSL3_RT_APPLICATION_DATA;
-	*at++ = 3;
-	*at++ = 3;
-	*at++ = (uint8_t)(sum >> 8);
-	*at++ = (uint8_t)sum;
-	memcpy(at, bytes, len);
-	at[len] = SSL3_RT_HANDSHAKE;
-	memcpy(nonce, r->iv, sizeof(nonce));
-	for (unsigned i = 0; i < 8; i++)
-		nonce[11 - i] ^= (uint8_t)(r->seq >> 8 * i);
-	r->seq++;
-	return EVP_EncryptInit_ex(r->aead, NULL, NULL, NULL, nonce) == 1 &&
-	       EVP_EncryptUpdate(r->aead, NULL, &n, record, RECORD_HEAD) == 1 &&
-	       EVP_EncryptUpdate(r->aead, at, &n, at, (int)len + 1) == 1 &&
-	       EVP_EncryptFinal_ex(r->aead, at + n, &n) == 1 &&
-	       EVP_CIPHER_CTX_ctrl(r->aead, EVP_CTRL_AEAD_GET_TAG, TAG_LEN, at + len + 1) == 1 &&
-	       BIO_write(q->in, record, (int)(RECORD_HEAD + sum)) == (int)(RECORD_HEAD + sum);
-}
-
-static bool put_records(struct tls_quic *q, enum quic_level level, const uint8_t *bytes, size_t len)
-{
-	struct tls_quic_records *r = &q->records[level];
-
-	while (len) {
-		size_t n = len < PLAIN_MAX ? len : PLAIN_MAX;
-
-		if (level == QUIC_LEVEL_INITIAL ? !put_clear(q, bytes, n)
-						: !r->aead || !put_protected(q, r, bytes, n))
-			return false;
-		bytes += n;
-		len -= n;
-	}
-	return true;
-}
 
 /* --- handshakes ------------------------------------------------------------------------------- */
 
@@ -139,7 +75,7 @@ static enum quic_tls_status quic_recv(struct conn *c, enum quic_level level, con
 	/* of a server tickets may come behind the handshake */
 	if (t->flags & TLS_FL_FAILED || done != (level == QUIC_LEVEL_APP) || (done && !q->client))
 		return QUIC_TLS_FAILED;
-	if ((q->seen += len) > HANDSHAKE_MOST || !put_records(q, level, bytes, len))
+	if ((q->seen += len) > HANDSHAKE_MOST || !tls_quic_feed(q, level, bytes, len))
 		return QUIC_TLS_FAILED;
 	return done ? take_tickets(c, t, alert) : step(c, t, alert);
 }
