@@ -137,6 +137,7 @@ def main():
         tap.eq(failures, [], "commands and reloads are carried out")
         asked, denied = sum(c.asked for c in crowds), sum(c.denied for c in crowds)
         connections = sum(c.connections for c in crowds)
+        print("# %d requests on %d connections" % (asked, connections))
         tap.ok(asked > 100, "there was traffic", "%d requests" % asked)
 
         def idle():
