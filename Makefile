@@ -245,6 +245,10 @@ ifeq ($(PCRE2_on),)
 $(error PCRE2 is required: $(strip $(PCRE2_why)). "make deps" installs it, or see INSTALL)
 endif
 IPSEC_MB_on := $(and $(OPENSSL_on),$(IPSEC_MB_on))
+# OpenSSL 3.5 or later has an interface for QUIC; the other layer is for older ones, or as USE_QUIC_OPENSSL_COMPAT=1 asks
+QUIC_INTERFACE := $(if $(filter QUIC_OPENSSL_COMPAT,$(asked_on)),,$(if $(OPENSSL_on),$(shell \
+  printf '\043include <openssl/core_dispatch.h>\nint n = OSSL_FUNC_SSL_QUIC_TLS_CRYPTO_SEND;\n' | \
+  $(CC) -x c - -c -o /dev/null $(OPENSSL_cflags) $(ADDINC) >/dev/null 2>&1 && echo yes)))
 OPTIONS_ON  := $(foreach x,$(OPTION_NAMES),$(if $($(x)_on),$(x)))
 OPTIONS_OFF := $(filter-out $(OPTIONS_ON),$(OPTION_NAMES))
 OPTION_LINES = $(foreach x,$(OPTION_NAMES),  $(if $($(x)_on),on   $(x): $($(x)_how),off  $(x): $(strip \
@@ -282,6 +286,7 @@ endif
 SRCS := $(wildcard src/*/*.c src/*/*/*.c)
 SRCS := $(filter-out $(foreach r,$(OPTION_ROWS),$(if $($(call name,$(r))_on),$(call globs,$(call \
   cell,$(r),6)),$(filter-out $(call globs,$(call cell,$(r),6)),$(call globs,$(call cell,$(r),5))))),$(SRCS))
+SRCS := $(filter-out src/tls/quic/$(if $(QUIC_INTERFACE),compat,native).c,$(SRCS))
 OBJS := $(SRCS:%.c=$(B)/%.o)
 HALOG_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard admin/halog/*.c))
 
@@ -310,8 +315,9 @@ endif
 endif
 
 c_string = "$(subst ",\",$(subst \,\\,$(strip $(1))))"
-WITH_TLS := SSL QUIC QUIC_OPENSSL_COMPAT
+WITH_TLS := SSL QUIC
 FEATURES := $(sort $(addsuffix +,$(OPTIONS_ON) $(BUILT_IN) $(if $(OPENSSL_on),$(WITH_TLS))) \
+  QUIC_OPENSSL_COMPAT$(if $(OPENSSL_on),$(if $(QUIC_INTERFACE),-,+),-) \
   $(addsuffix -,$(OPTIONS_OFF) $(LEFT_OUT) $(if $(OPENSSL_on),,$(WITH_TLS))))
 FEATURES := $(foreach f,$(FEATURES),$(if $(filter %+,$(f)),+$(f:%+=%),-$(f:%-=%)))
 define build_info

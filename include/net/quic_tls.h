@@ -22,7 +22,10 @@ struct addr;
 struct conn;
 
 /* Encryption levels, in the order of a handshake; each has packet numbers of its own. */
-enum quic_level { QUIC_LEVEL_INITIAL, QUIC_LEVEL_HANDSHAKE, QUIC_LEVEL_APP, QUIC_LEVELS };
+enum quic_level {
+	QUIC_LEVEL_INITIAL, QUIC_LEVEL_HANDSHAKE, QUIC_LEVEL_APP, QUIC_LEVELS,
+	QUIC_LEVEL_EARLY = QUIC_LEVELS, /* 0-RTT: of secrets alone, its packets count with APP's */
+};
 
 /* Cipher suites of TLS 1.3, as RFC 8446 B.4 numbers them. */
 enum quic_suite {
@@ -32,6 +35,8 @@ enum quic_suite {
 #define QUIC_SECRET_MAX 48
 /* The most bytes of transport parameters that we send. */
 #define QUIC_TLS_PARAMS_ROOM 256
+/* The most bytes of <limits>. */
+#define QUIC_TLS_LIMITS_ROOM 96
 
 /* What TLS calls, within recv() but for closed(). */
 struct quic_tls_user {
@@ -46,14 +51,19 @@ struct quic_tls_user {
 	 * QUIC_TLS_PARAMS_ROOM bytes; returns the length.
 	 */
 	size_t (*own_params)(const void *owner, uint8_t *room);
+	/* What we allow a client, which it remembers with a session and keeps to with early data
+	 * (RFC 9000 7.4.1): written into <room>, QUIC_TLS_LIMITS_ROOM bytes; returns the length. 0:
+	 * early data cannot be taken now. Those of two sessions are compared byte by byte.
+	 */
+	size_t (*limits)(const void *owner, uint8_t *room);
 	/* The struct conn was closed by its user before leave(). */
 	void (*closed)(void *owner);
 	/* Our address, or the peer's. */
 	const struct addr *(*address)(void *owner, bool peer);
 };
 
-/* How a handshake goes on. */
-enum quic_tls_status { QUIC_TLS_MORE, QUIC_TLS_DONE, QUIC_TLS_FAILED };
+/* How a handshake goes on. EARLY: as MORE, and early data of the client is taken. */
+enum quic_tls_status { QUIC_TLS_MORE, QUIC_TLS_EARLY, QUIC_TLS_DONE, QUIC_TLS_FAILED };
 
 struct quic_tls_ops {
 	/* Takes bytes of CRYPTO frames of this level, in order. With QUIC_TLS_FAILED *alert is what

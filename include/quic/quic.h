@@ -105,8 +105,8 @@ struct quic_user {
 	 * before ready(). -1: there is none. NULL: never.
 	 */
 	int (*own_socket)(void *owner, const struct addr *local, const struct addr *peer);
-	/* Its handshake is over: its user takes it by quic_conn_take(), or closes it. The place is
-	 * the user's.
+	/* Its handshake is over, or early data of the client are taken beside it (tls_is_early()):
+	 * its user takes it by quic_conn_take(), or closes it. The place is the user's.
 	 */
 	void (*ready)(void *owner, struct quic_conn *q);
 	/* It ended before that. */
@@ -120,6 +120,10 @@ struct quic_listener {
 	const struct quic_line *line; /* or NULL */
 	uint64_t handshake_ms;        /* how long a handshake may take; 0: 10 s */
 	uint16_t port;                /* that it is bound to */
+	/* A number of what the floor above tells clients of its limits, which early data keep to
+	 * (RFC 9114 7.2.4.2): with another one than a session began with there are none.
+	 */
+	uint64_t app_limits;
 };
 
 enum quic_listen { QUIC_LISTEN, QUIC_PAUSE, QUIC_CLOSE };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listen_quic.c - listening for QUIC: connections get their TLS, then their owner */
+#include "base/block.h"
 #include "conf/conf.h"
 #include "net/conn.h"
 #include "net/listener.h"
@@ -112,6 +113,7 @@ static void datagrams(void *owner, int fd, enum listener_wish wish)
 		.user = &user, .owner = owner, .tunes = quic_tunes_of(fe->config),
 		.line = quic_line_of(bind_slots(l->bind)),
 		.handshake_ms = (uint64_t)ms,
+		.app_limits = block_size(),
 		.port = (uint16_t)address_port((const struct sockaddr *)&l->address),
 	};
 

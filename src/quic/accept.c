@@ -74,10 +74,14 @@ static void take_own_socket(struct quic_conn *q)
 	quic_later(q);
 }
 
-static void ready(struct quic_conn *q)
+static void proved(struct quic_conn *q)
 {
 	if (q->flags & QUIC_FL_OWN_SOCKET)
 		take_own_socket(q);
+}
+
+static void ready(struct quic_conn *q)
+{
 	q->socket->listener.user->ready(q->listener_owner, q);
 }
 
@@ -88,7 +92,7 @@ static void gone(struct quic_conn *q)
 
 static const struct quic_host host = {
 	.later = quic_later, .not_half_open = not_half_open, .ready = ready, .gone = gone,
-	.forget = forget,
+	.proved = proved, .forget = forget,
 };
 
 /* --- answers without a connection ------------------------------------------------------------- */
@@ -322,7 +326,8 @@ static void on_datagram(struct quic_socket *s, const struct quic_datagram *d)
 
 	if (!quic_packet_read(d->bytes, d->len, QUIC_OUR_CID_LEN, &head))
 		return;
-	q = quic_find(&head.dcid, head.type == QUIC_PACKET_INITIAL);
+	q = quic_find(&head.dcid, head.type == QUIC_PACKET_INITIAL ||
+				  head.type == QUIC_PACKET_EARLY);
 	if (q) {
 		quic_conn_input(q, d);
 		quic_conn_settle(q);

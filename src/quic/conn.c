@@ -141,6 +141,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 	if (!q)
 		return NULL;
 	q->version.id = first->version;
+	q->streams.app_limits = l->app_limits;
 	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
 	q->ids.original = retried ? *retried : first->dcid;
 	q->ids.retry = first->dcid;
@@ -196,6 +197,7 @@ void quic_conn_free(struct quic_conn *q)
 		quic_space_discard(q, i);
 	quic_keys_free(&q->phase.rx_next);
 	quic_keys_free(&q->phase.rx_prev);
+	quic_early_over(q);
 	free(q->ids.token);
 	part_with_conn(q);
 	pool_free(pool, q);
@@ -209,14 +211,40 @@ void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls
 
 /* --- what TLS tells --------------------------------------------------------------------------- */
 
+void quic_early_over(struct quic_conn *q)
+{
+	if (!q->phase.rx_early)
+		return;
+	quic_keys_free(q->phase.rx_early);
+	free(q->phase.rx_early);
+	q->phase.rx_early = NULL;
+}
+
+static bool early_keys(struct quic_conn *q, const struct quic_secret *made_of)
+{
+	struct quic_keys *k = q->phase.rx_early ? NULL : calloc(1, sizeof(*k));
+
+	if (!k || !quic_keys_make(k, made_of, false, true)) {
+		free(k);
+		return false;
+	}
+	q->phase.rx_early = k;
+	QUIC_TRACE(STATE, q, READ_SECRET, "keys to read early data");
+	return true;
+}
+
 static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned suite,
 		       const uint8_t *secret, size_t len)
 {
 	struct quic_conn *q = owner;
-	struct quic_space *s = &q->spaces[level];
-	struct quic_keys *k = tx ? &s->tx : &s->rx;
 	const struct quic_secret made_of = { secret, len, suite, q->version.id };
+	struct quic_space *s;
+	struct quic_keys *k;
 
+	if (level == QUIC_LEVEL_EARLY)
+		return !tx && early_keys(q, &made_of);
+	s = &q->spaces[level];
+	k = tx ? &s->tx : &s->rx;
 	if (k->aead || s->done)
 		return false;
 	if (!quic_keys_make(k, &made_of, tx, true))
@@ -335,6 +363,24 @@ static size_t tls_own_params(const void *owner, uint8_t *room)
 	return quic_params_put(&p, room);
 }
 
+/* The parameters of RFC 9000 7.4.1, as they are sent. A client that changes the version has sent
+ * what is early with the keys of the former one: it is not taken.
+ */
+static size_t tls_limits(const void *owner, uint8_t *room)
+{
+	const struct quic_conn *q = owner;
+	const uint64_t limits[] = {
+		q->version.id, q->rx.max, quic_stream_window(q->tunes), QUIC_UNI_WINDOW,
+		q->streams.bidi_max, q->streams.uni_max, QUIC_PEER_CIDS, q->streams.app_limits,
+	};
+
+	_Static_assert(sizeof(limits) <= QUIC_TLS_LIMITS_ROOM, "they have room");
+	if (q->version.rx_first)
+		return 0;
+	memcpy(room, limits, sizeof(limits));
+	return sizeof(limits);
+}
+
 static void tls_closed(void *owner)
 {
 	struct quic_conn *q = owner;
@@ -355,6 +401,7 @@ static const struct addr *tls_address(void *owner, bool peer)
 const struct quic_tls_user quic_conn_tls_user = {
 	.secret = tls_secret, .send = tls_send, .params = tls_params, .closed = tls_closed,
 	.address = tls_address, .own_params = tls_own_params,
+	.limits = tls_limits,
 };
 
 /* --- another address -------------------------------------------------------------------------- */
@@ -515,6 +562,7 @@ static void shed(struct quic_conn *q)
 	}
 	quic_keys_free(&q->phase.rx_next);
 	quic_keys_free(&q->phase.rx_prev);
+	quic_early_over(q);
 }
 
 /* Tells the layers above that it has ended: none knows of it any more; TLS is of no use. */
@@ -541,17 +589,27 @@ static void part(struct quic_conn *q)
 	shed(q);
 }
 
+/* Tells that it can be used: once. */
+static void tell_ready(struct quic_conn *q)
+{
+	q->flags &= ~(uint32_t)QUIC_FL_READY;
+	if (q->state == QUIC_OPEN && q->host->proved)
+		q->host->proved(q);
+	if (q->flags & QUIC_FL_TOLD)
+		return;
+	q->flags |= QUIC_FL_TOLD;
+	q->host->ready(q);
+	if (!q->events)
+		quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
+}
+
 void quic_conn_settle(struct quic_conn *q)
 {
 	if (q->flags & QUIC_FL_BUSY)
 		return;
 	q->flags |= QUIC_FL_BUSY;
-	if (q->flags & QUIC_FL_READY && q->state == QUIC_OPEN) {
-		q->flags &= ~(uint32_t)QUIC_FL_READY;
-		q->host->ready(q);
-		if (!q->events)
-			quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
-	}
+	if (q->flags & QUIC_FL_READY && quic_is_used(q))
+		tell_ready(q);
 	if (q->events)
 		quic_streams_tell(q);
 	if (!quic_is_open(q) && (q->conn || q->events))

@@ -31,7 +31,11 @@ struct quic_host {
 	void (*later)(struct quic_conn *q);
 	/* Its handshake is over, or it has ended. */
 	void (*not_half_open)(struct quic_conn *q);
-	/* The handshake is over: the user is told, or that it went before. */
+	/* The handshake is over, which proves the client's address; before ready(), unless that
+	 * came with early data. NULL: nothing is to be done.
+	 */
+	void (*proved)(struct quic_conn *q);
+	/* The handshake is over, or early data are taken: the user is told. Or it went before. */
 	void (*ready)(struct quic_conn *q);
 	void (*gone)(struct quic_conn *q);
 	/* It is about to be freed. */
@@ -69,6 +73,8 @@ enum quic_conn_flags {
 	QUIC_FL_PEER_CID = 1 << 20,    /* to a server: it has told how to call it */
 	QUIC_FL_PHASE_NEW = 1 << 21,   /* the peer began the key phase in use */
 	QUIC_FL_OWN_SOCKET = 1 << 22,  /* it is to have one, once the handshake is over */
+	QUIC_FL_EARLY = 1 << 23,       /* early data are taken: it is used before it is open */
+	QUIC_FL_TOLD = 1 << 24,        /* ready() was called */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
 			      QUIC_FL_MAX_UNI_DUE,
 	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,
@@ -121,6 +127,7 @@ struct quic_streams {
 	uint32_t own_bidi_open;
 	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
 	uint32_t early;                /* pieces that all of them hold out of order */
+	uint64_t app_limits;           /* see quic_listener */
 };
 
 /* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says
@@ -149,6 +156,7 @@ struct quic_end {
 struct quic_phase {
 	struct quic_keys rx_next;      /* of the next phase */
 	struct quic_keys rx_prev;      /* of the one before, for late packets */
+	struct quic_keys *rx_early;    /* of 0-RTT packets; owned; NULL: none are taken */
 	uint64_t rx_pn, tx_pn;         /* the first packet received, sent in this phase */
 	uint64_t sealed;               /* packets protected in it */
 	uint64_t forged;               /* packets that were not authentic, in all */
@@ -227,6 +235,12 @@ static inline bool quic_is_amplifying(const struct quic_conn *q)
 	return !(q->flags & QUIC_FL_VALID) && q->sent + q->mtu > 3 * q->received;
 }
 
+/* May streams be used: is the handshake over, or does it go on beside early data? */
+static inline bool quic_is_used(const struct quic_conn *q)
+{
+	return q->state == QUIC_OPEN || (q->state == QUIC_HANDSHAKE && q->flags & QUIC_FL_EARLY);
+}
+
 /* How large the next datagram may be. */
 static inline size_t quic_allowed(const struct quic_conn *q)
 {
@@ -291,6 +305,8 @@ void quic_conn_free(struct quic_conn *q);
  * <pn>, or by ourselves, UINT64_MAX. False: no memory.
  */
 bool quic_phase_next(struct quic_conn *q, uint64_t pn);
+/* No 0-RTT packets are taken any more. */
+void quic_early_over(struct quic_conn *q);
 /* Restarts the idle timer. */
 void quic_conn_active(struct quic_conn *q, uint64_t now_ns);
 /* Bytes that a connection, and each stream, may have received and not taken. */

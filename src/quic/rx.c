@@ -33,6 +33,7 @@ struct incoming {
 	size_t datagram;               /* bytes of the datagram */
 	struct quic_reader frames;
 	unsigned acks;                 /* ACK frames so far */
+	bool early;                    /* it is a 0-RTT packet */
 	bool eliciting;
 	bool uses_path;                /* it does more than to try out a path (RFC 9000 9.1) */
 };
@@ -50,6 +51,14 @@ static void handshake_done(struct quic_conn *q, uint64_t now_ns)
 	q->idle_max_ns = q->idle_after_ns;
 	quic_conn_active(q, now_ns);
 	q->host->not_half_open(q);
+}
+
+/* Early data of the client are taken: it is used while the handshake goes on. */
+static void early_begins(struct quic_conn *q)
+{
+	if (q->flags & QUIC_FL_EARLY || q->state != QUIC_HANDSHAKE)
+		return;
+	q->flags |= QUIC_FL_EARLY | QUIC_FL_READY;
 }
 
 /* The server has our Finished: what only handshakes need is of no use any more. */
@@ -76,6 +85,8 @@ static enum quic_error crypto_forward(struct incoming *in)
 			return (enum quic_error)(alert ? QUIC_CRYPTO_ERROR + alert
 						       : QUIC_TRANSPORT_PARAMETER_ERROR);
 		block_queue_skip(ready, p->len);
+		if (r == QUIC_TLS_EARLY)
+			early_begins(q);
 		if (r == QUIC_TLS_DONE)
 			handshake_done(q, in->now_ns);
 	}
@@ -168,6 +179,23 @@ static enum quic_error on_new_cid(struct quic_conn *q, const struct quic_frame *
 	return QUIC_NO_ERROR;
 }
 
+/* May a frame of this type come with early data (RFC 9000 12.5)? */
+static bool is_allowed_early(uint64_t type)
+{
+	switch (type) {
+	case QUIC_FT_ACK:
+	case QUIC_FT_ACK_ECN:
+	case QUIC_FT_CRYPTO:
+	case QUIC_FT_HANDSHAKE_DONE:
+	case QUIC_FT_NEW_TOKEN:
+	case QUIC_FT_PATH_RESPONSE:
+	case QUIC_FT_RETIRE_CONNECTION_ID:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* May a frame of this type come at this level (RFC 9000 12.4)? And from a client at all? */
 static bool is_allowed(const struct quic_conn *q, uint64_t type, enum quic_level level)
 {
@@ -236,7 +264,7 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 	struct quic_conn *q = in->q;
 
 	QUIC_TRACE(DATA, q, FRAME, "a frame of type 0x%llx came", (unsigned long long)f->type);
-	if (!is_allowed(q, f->type, in->level))
+	if (!is_allowed(q, f->type, in->level) || (in->early && !is_allowed_early(f->type)))
 		return QUIC_PROTOCOL_VIOLATION;
 	if (f->type != QUIC_FT_PADDING && f->type != QUIC_FT_ACK && f->type != QUIC_FT_ACK_ECN &&
 	    f->type != QUIC_FT_CLOSE && f->type != QUIC_FT_CLOSE_APP)
@@ -383,7 +411,8 @@ static bool open_packet(struct incoming *in, const struct quic_packet *head, uin
 	struct quic_conn *q = in->q;
 	bool is_short = head->type == QUIC_PACKET_SHORT, other;
 	bool is_current = is_short || head->version == q->version.id;
-	const struct quic_keys *keys = is_current ? &in->s->rx : q->version.rx_first;
+	const struct quic_keys *keys = in->early ? q->phase.rx_early
+				       : is_current ? &in->s->rx : q->version.rx_first;
 	uint64_t truncated = 0;
 	size_t at = head->pn_at;
 	unsigned pn_len;
@@ -437,6 +466,7 @@ static bool level_of(const struct quic_packet *head, enum quic_level *level)
 	case QUIC_PACKET_HANDSHAKE:
 		*level = QUIC_LEVEL_HANDSHAKE;
 		return true;
+	case QUIC_PACKET_EARLY:
 	case QUIC_PACKET_SHORT:
 		*level = QUIC_LEVEL_APP;
 		return true;
@@ -474,6 +504,17 @@ static void level_reached(struct quic_conn *q, enum quic_level level)
 	quic_space_discard(q, QUIC_LEVEL_INITIAL);
 }
 
+/* Are there keys for a packet, and is it time for it? */
+static bool is_readable(const struct incoming *in)
+{
+	const struct quic_conn *q = in->q;
+
+	if (in->early)
+		return q->phase.rx_early && !in->s->done;
+	/* of the application nothing is looked at before the handshake is over (RFC 9001 5.7) */
+	return in->s->rx.aead && !in->s->done && !is_before_handshake_ends(q, in->level);
+}
+
 static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8_t *p,
 		      size_t datagram, uint64_t now_ns)
 {
@@ -483,8 +524,8 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 	if (!level_of(head, &in.level))
 		return;
 	in.s = &q->spaces[in.level];
-	/* of the application nothing is looked at before the handshake is over (RFC 9001 5.7) */
-	if (!in.s->rx.aead || in.s->done || is_before_handshake_ends(q, in.level))
+	in.early = head->type == QUIC_PACKET_EARLY;
+	if (!is_readable(&in))
 		return;
 	if (!open_packet(&in, head, p) || is_known(in.s, in.pn))
 		return;
@@ -503,6 +544,8 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 		note_received(&in);
 	if (q->state == QUIC_OPEN && !client)
 		quic_space_discard(q, QUIC_LEVEL_HANDSHAKE);
+	if (head->type == QUIC_PACKET_SHORT) /* RFC 9001 4.9.3 */
+		quic_early_over(q);
 }
 
 /* Has it a version that the connection has, or had when it began? */
@@ -519,7 +562,8 @@ static bool is_ours(const struct quic_conn *q, const struct quic_packet *head)
 {
 	if (quic_cid_is(&head->dcid, &q->ids.ours))
 		return true;
-	return !(q->flags & QUIC_FL_CLIENT) && head->type == QUIC_PACKET_INITIAL &&
+	return !(q->flags & QUIC_FL_CLIENT) &&
+	       (head->type == QUIC_PACKET_INITIAL || head->type == QUIC_PACKET_EARLY) &&
 	       (quic_cid_is(&head->dcid, &q->ids.original) ||
 		quic_cid_is(&head->dcid, &q->ids.retry));
 }

@@ -455,7 +455,7 @@ static bool has_data(const struct quic_conn *q, enum quic_level level)
 
 	if (quic_sendbuf_is_due(&s->crypto_tx, UINT64_MAX) || s->probes)
 		return true;
-	return level == QUIC_LEVEL_APP && q->state == QUIC_OPEN &&
+	return level == QUIC_LEVEL_APP && quic_is_used(q) &&
 	       (q->flags & QUIC_FL_CONTROL_DUE || q->ids.retired_count ||
 		!list_is_empty(&q->streams.dirty));
 }
@@ -486,7 +486,7 @@ static void fill(struct outgoing *o)
 	if (!data)
 		return;
 	put_crypto(o);
-	if (o->level == QUIC_LEVEL_APP && q->state == QUIC_OPEN) {
+	if (o->level == QUIC_LEVEL_APP && quic_is_used(q)) {
 		put_control(o);
 		put_streams(o);
 	}

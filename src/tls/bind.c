@@ -401,11 +401,6 @@ void tls_bind_want_quic(struct slot_area *area)
 	bind_of(area)->quic = bind_of(area)->on = true;
 }
 
-bool tls_quic_is_native(void)
-{
-	return false;
-}
-
 bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
 		    struct diag_list *diags)
 {

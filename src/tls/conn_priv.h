@@ -100,6 +100,10 @@ void tls_handshake_done(struct conn *c);
 bool tls_quic_attach(SSL_CTX *ctx);
 /* A hello came: does it have, if it is of QUIC, what it must? False: *alert. */
 bool tls_quic_hello(SSL *ssl, int *alert);
+/* How much early data sessions are told of where a context allows <max>: of QUIC it is all or
+ * nothing (RFC 9001 4.6.1).
+ */
+uint32_t tls_quic_early_max(uint32_t max);
 /* The connection that OpenSSL works for now, for its callbacks. */
 struct conn *tls_now(void);
 /* Puts TLS on <c>; takes over <ssl>, also on failure. False: no memory. */

@@ -19,13 +19,13 @@
 struct tls_early {
 	struct list waiters;         /* struct tls_waiter.link */
 	size_t len, at;
-	char bytes[TLS_EARLY_MAX];
+	char bytes[];                /* TLS_EARLY_MAX; none of QUIC */
 };
 
-static struct tls_early *early_of(struct tls_conn *t)
+static struct tls_early *early_of(struct tls_conn *t, size_t room)
 {
 	if (!t->early) {
-		t->early = malloc(sizeof(*t->early));
+		t->early = malloc(sizeof(*t->early) + room);
 		if (!t->early)
 			return NULL;
 		t->early->len = t->early->at = 0;
@@ -36,13 +36,13 @@ static struct tls_early *early_of(struct tls_conn *t)
 
 bool tls_early_read(struct tls_conn *t)
 {
-	struct tls_early *e = early_of(t);
+	struct tls_early *e = early_of(t, TLS_EARLY_MAX);
 	size_t n = 0;
 	int r = SSL_READ_EARLY_DATA_SUCCESS;
 
 	while (e && r == SSL_READ_EARLY_DATA_SUCCESS) {
 		/* (it is never full: OpenSSL refuses more than TLS_EARLY_MAX) */
-		r = SSL_read_early_data(t->ssl, e->bytes + e->len, sizeof(e->bytes) - e->len, &n);
+		r = SSL_read_early_data(t->ssl, e->bytes + e->len, TLS_EARLY_MAX - e->len, &n);
 		if (r == SSL_READ_EARLY_DATA_SUCCESS) {
 			e->len += n;
 			t->flags |= TLS_FL_HAD_EARLY;
@@ -53,6 +53,14 @@ bool tls_early_read(struct tls_conn *t)
 	t->flags |= TLS_FL_EARLY_END;
 	if (!(t->flags & TLS_FL_HAD_EARLY))
 		tls_early_free(t);
+	return true;
+}
+
+bool tls_early_elsewhere(struct tls_conn *t)
+{
+	if (!early_of(t, 0))
+		return false;
+	t->flags |= TLS_FL_HAD_EARLY;
 	return true;
 }
 

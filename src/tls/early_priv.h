@@ -32,6 +32,10 @@ static inline bool tls_sends_early(const struct tls_conn *t)
 }
 /* Reads what there is of it, with OpenSSL at work for <t>. True: all has come, or there is none. */
 bool tls_early_read(struct tls_conn *t);
+/* Early data of QUIC are taken, which do not come by here: others can wait for the handshake.
+ * False: no memory.
+ */
+bool tls_early_elsewhere(struct tls_conn *t);
 /* Gives what was read. */
 size_t tls_early_take(struct tls_conn *t, char *p, size_t room);
 /* The handshake is over, or failed: wakes the stream that waits for it. */

@@ -178,7 +178,7 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 	tls_set_versions(ssl, set);
 	SSL_clear_options(ssl, TLS_EARLY_OPTIONS);
 	SSL_set_options(ssl, SSL_CTX_get_options(ctx) & TLS_EARLY_OPTIONS);
-	SSL_set_max_early_data(ssl, SSL_CTX_get_max_early_data(ctx));
+	SSL_set_max_early_data(ssl, tls_quic_early_max(SSL_CTX_get_max_early_data(ctx)));
 	SSL_set_recv_max_early_data(ssl, SSL_CTX_get_recv_max_early_data(ctx));
 	return true;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* info.c - what a TLS connection is: asked by the floors above */
-#include <string.h>
+#include <openssl/provider.h>
 #include <openssl/x509.h>
+#include <stdlib.h>
+#include <string.h>
 #include "cert_priv.h"
 #include "conn_priv.h"
 #include "lib_priv.h"
@@ -129,4 +131,28 @@ void tls_get_figures(struct tls_figures *out)
 {
 	tls_figures_read(out);
 	tls_cache_figures(&out->cache_lookups, &out->cache_misses);
+}
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+static int print_provider(OSSL_PROVIDER *p, void *out)
+{
+	fprintf(out, " %s", OSSL_PROVIDER_get0_name(p));
+	return 1;
+}
+
+void tls_library_print(FILE *out)
+{
+	const char *folder = getenv(X509_get_default_cert_dir_env());
+
+	fprintf(out, "Built with SSL library version : %s\nRunning on SSL library version : %s\n"
+		"SSL library supports TLS extensions : yes\nSSL library supports SNI : yes\n"
+		"SSL library default verify directory : %s\n"
+		"SSL library supports : TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3\n"
+		"OpenSSL providers loaded :", OPENSSL_VERSION_TEXT, tls_library_name(),
+		folder ? folder : X509_get_default_cert_dir());
+	OSSL_PROVIDER_do_all(NULL, print_provider, out);
+	fprintf(out, "\nQUIC: handshakes by %s\n",
+		tls_quic_is_native() ? "the library's interface for QUIC, with 0-RTT"
+				     : "the compatibility layer (limited-quic), no 0-RTT");
 }

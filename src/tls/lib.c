@@ -3,7 +3,6 @@
  * figures of the process
  */
 #include <openssl/err.h>
-#include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include "base/clock.h"
@@ -41,26 +40,6 @@ void tls_exchange_keys_drop(SSL *ssl)
 const char *tls_library_name(void)
 {
 	return OpenSSL_version(OPENSSL_VERSION);
-}
-
-static int print_provider(OSSL_PROVIDER *p, void *out)
-{
-	fprintf(out, " %s", OSSL_PROVIDER_get0_name(p));
-	return 1;
-}
-
-void tls_library_print(FILE *out)
-{
-	const char *folder = getenv(X509_get_default_cert_dir_env());
-
-	fprintf(out, "Built with SSL library version : %s\nRunning on SSL library version : %s\n"
-		"SSL library supports TLS extensions : yes\nSSL library supports SNI : yes\n"
-		"SSL library default verify directory : %s\n"
-		"SSL library supports : TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3\n"
-		"OpenSSL providers loaded :", OPENSSL_VERSION_TEXT, tls_library_name(),
-		folder ? folder : X509_get_default_cert_dir());
-	OSSL_PROVIDER_do_all(NULL, print_provider, out);
-	fprintf(out, "\nQUIC: handshakes by the compatibility layer (limited-quic), no 0-RTT\n");
 }
 
 const char *tls_library_version(void)

@@ -135,7 +135,7 @@ static enum quic_level level_of(uint8_t type)
 	}
 }
 
-void tls_quic_message(int write_p, int version, int type, const void *buf, size_t len, SSL *ssl,
+static void on_message(int write_p, int version, int type, const void *buf, size_t len, SSL *ssl,
 		       void *arg)
 {
 	struct tls_quic *q = tls_quic_now();
@@ -262,4 +262,35 @@ bool tls_quic_attach(SSL_CTX *ctx)
 				      SSL_EXT_TLS1_3_ENCRYPTED_EXTENSIONS, add_params,
 				      free_params, NULL,
 				      read_params, NULL) == 1;
+}
+
+/* --- the layer -------------------------------------------------------------------------------- */
+
+bool tls_quic_is_native(void)
+{
+	return false;
+}
+
+bool tls_quic_layer_start(struct tls_quic *q, SSL *ssl, bool early)
+{
+	BIO *out = BIO_new(BIO_s_null());
+
+	q->in = BIO_new(BIO_s_mem());
+	if (!q->in || !out) {
+		BIO_free(q->in);
+		BIO_free(out);
+		return false;
+	}
+	BIO_set_mem_eof_return(q->in, -1);
+	SSL_set_bio(ssl, q->in, out);
+	SSL_set_msg_callback(ssl, on_message);
+	SSL_set_max_early_data(ssl, 0);
+	SSL_set_recv_max_early_data(ssl, 0);
+	return true;
+}
+
+void tls_quic_layer_free(struct tls_quic *q)
+{
+	for (unsigned i = 0; i < QUIC_LEVELS; i++)
+		EVP_CIPHER_CTX_free(q->records[i].aead);
 }

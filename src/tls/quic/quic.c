@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* quic.c - TLS inside QUIC: handshakes, and the transport of the connection (RFC 9001 4)
  *
- * How OpenSSL is brought to do without records is the matter of compat.c.
+ * How OpenSSL does without records is the matter of native.c, where it has an interface for QUIC,
+ * or of compat.c; the Makefile takes one of them.
  */
 #include <openssl/err.h>
 #include <stdlib.h>
@@ -17,11 +18,38 @@
 
 /* --- handshakes ------------------------------------------------------------------------------- */
 
+/* Carries the handshake on: 1, or what SSL_get_error() tells by *why. Where early data may be taken
+ * and is not, OpenSSL stops behind what we say, as if they were to be read now, and has to be asked
+ * for them: with these it goes on.
+ */
+static int go_on(SSL *ssl, int *why)
+{
+	int n = SSL_do_handshake(ssl);
+	char byte;
+
+	if (n == 1 && SSL_get_state(ssl) == TLS_ST_EARLY_DATA) {
+		n = SSL_read(ssl, &byte, 1);
+		*why = n > 0 ? SSL_ERROR_SSL : SSL_get_error(ssl, n);
+		return *why == SSL_ERROR_WANT_READ && SSL_get_state(ssl) == TLS_ST_OK ? 1 : -1;
+	}
+	*why = SSL_get_error(ssl, n);
+	return n;
+}
+
+/* It goes on beside the client's early data. */
+static enum quic_tls_status early_step(struct tls_conn *t)
+{
+	if (!(t->flags & TLS_FL_HAD_EARLY) && !tls_early_elsewhere(t))
+		return QUIC_TLS_FAILED;
+	t->bind = NULL; /* the session may go on without its generation */
+	return QUIC_TLS_EARLY;
+}
+
 static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *alert)
 {
 	struct tls_quic *q = t->quic;
 	SSL *ssl = tls_enter(c);
-	int n = SSL_do_handshake(ssl), why = SSL_get_error(ssl, n);
+	int why, n = go_on(ssl, &why);
 	bool good = n == 1 && SSL_version(ssl) == TLS1_3_VERSION && !q->failed;
 
 	if (n != 1 && why != SSL_ERROR_WANT_READ && !t->error)
@@ -29,7 +57,7 @@ static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *al
 	tls_leave(c, false);
 	ERR_clear_error();
 	if (!q->failed && n != 1 && why == SSL_ERROR_WANT_READ)
-		return QUIC_TLS_MORE;
+		return q->early ? early_step(t) : QUIC_TLS_MORE;
 	if (good && !tls_alpn(c).len) {
 		q->alert = SSL_AD_NO_APPLICATION_PROTOCOL;
 		good = false;
@@ -40,11 +68,13 @@ static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *al
 	}
 	if (!good) {
 		t->flags |= TLS_FL_FAILED;
+		tls_early_free(t);
 		*alert = q->params_bad ? 0 : q->alert ? q->alert : SSL_AD_INTERNAL_ERROR;
 		return QUIC_TLS_FAILED;
 	}
 	if (!(t->flags & TLS_FL_DONE))
 		tls_handshake_done(c);
+	tls_early_free(t);
 	return QUIC_TLS_DONE;
 }
 
@@ -129,11 +159,11 @@ static void quic_close(struct conn *c)
 
 	if (q->owner)
 		q->user->closed(q->owner);
-	for (unsigned i = 0; i < QUIC_LEVELS; i++)
-		EVP_CIPHER_CTX_free(q->records[i].aead);
-	free(q);
+	q->owner = NULL;
 	c->flags |= CONN_ERROR; /* the peer is not told goodbye */
 	transport_tls.close(c);
+	tls_quic_layer_free(q);
+	free(q);
 }
 
 static const struct transport transport_tls_quic = {
@@ -150,50 +180,34 @@ static struct tls_quic *quic_new(const struct tls_quic_start *how)
 		return NULL;
 	q->user = how->user;
 	q->owner = how->owner;
-	q->in = BIO_new(BIO_s_mem());
-	if (!q->in) {
-		free(q);
-		return NULL;
-	}
-	BIO_set_mem_eof_return(q->in, -1);
 	return q;
 }
 
-static void quic_free(struct tls_quic *q)
-{
-	if (!q)
-		return;
-	BIO_free(q->in);
-	free(q);
-}
-
-/* TLS of <c> reads what <q> is given, and what it writes is thrown away. */
-static void quic_put_on(struct conn *c, struct tls_quic *q, BIO *out)
+/* TLS of <c>, on which it was put, is that of QUIC. False: no memory; <q> stays the caller's. */
+static bool quic_put_on(struct conn *c, struct tls_quic *q)
 {
 	struct tls_conn *t = c->transport_ctx;
 
-	t->quic = q;
-	c->transport = &transport_tls_quic;
-	SSL_set_bio(t->ssl, q->in, out);
-	SSL_set_msg_callback(t->ssl, tls_quic_message);
 	SSL_set_min_proto_version(t->ssl, TLS1_3_VERSION);
 	SSL_clear_options(t->ssl, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
-	SSL_set_max_early_data(t->ssl, 0);
-	SSL_set_recv_max_early_data(t->ssl, 0);
-	t->flags &= (uint16_t)~TLS_FL_EARLY;
+	if (!tls_quic_layer_start(q, t->ssl, t->flags & TLS_FL_EARLY)) {
+		ERR_clear_error();
+		return false;
+	}
+	t->flags &= (uint16_t)~TLS_FL_EARLY; /* (that is about records) */
+	t->quic = q;
+	c->transport = &transport_tls_quic;
+	return true;
 }
 
 bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how)
 {
 	struct tls_quic *q = quic_new(how);
-	BIO *out = BIO_new(BIO_s_null());
 
-	if (!q || !out || !tls_accept(c, bind)) {
-		BIO_free(out);
-		quic_free(q);
+	if (!q || !tls_accept(c, bind) || !quic_put_on(c, q)) {
+		free(q);
 		return false;
 	}
-	quic_put_on(c, q, out);
 	c->flags &= (uint16_t)~CONN_HANDSHAKE;
 	return true;
 }
@@ -202,18 +216,15 @@ bool tls_quic_dial(struct conn *c, struct dial_want *w, const struct tls_quic_st
 {
 	unsigned early = w->flags & DIAL_MAY_BE_EARLY;
 	struct tls_quic *q = quic_new(how);
-	BIO *out = BIO_new(BIO_s_null());
 	bool ok;
 
 	w->flags &= ~early;
-	ok = q && out && tls_dial(c, w);
+	ok = q && tls_dial(c, w);
 	w->flags |= early;
-	if (!ok) {
-		BIO_free(out);
-		quic_free(q);
-		return false;
-	}
-	q->client = true;
-	quic_put_on(c, q, out);
-	return true;
+	if (q)
+		q->client = true;
+	if (ok && quic_put_on(c, q))
+		return true;
+	free(q);
+	return false;
 }

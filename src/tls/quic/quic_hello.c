@@ -26,3 +26,10 @@ bool tls_quic_hello(SSL *ssl, int *alert)
 	q->params_bad = !q->user->params(q->owner, bytes, len);
 	return !q->params_bad;
 }
+
+uint32_t tls_quic_early_max(uint32_t max)
+{
+	const struct tls_quic *q = tls_quic_now();
+
+	return !q ? max : max && q->may_be_early ? UINT32_MAX : 0;
+}
