@@ -107,7 +107,7 @@ static enum compat_place place_of(const char *word)
 		enum compat_place place;
 	} kinds[] = { { "global", IN_GLOBAL }, { "defaults", IN_DEFAULTS },
 		      { "frontend", IN_FRONTEND }, { "backend", IN_BACKEND },
-		      { "listen", IN_LISTEN } };
+		      { "listen", IN_LISTEN }, { "ruleset", IN_RULESET } };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (strcmp(word, kinds[i].name) == 0)

@@ -18,10 +18,12 @@ enum compat_place {
 	IN_BACKEND = 1 << 3,
 	IN_LISTEN = 1 << 4,
 	IN_OTHER = 1 << 5, /* resolvers, peers, program, ... */
+	IN_RULESET = 1 << 6, /* (an extension): ACLs and rules as in proxies */
 	IN_FE = IN_FRONTEND | IN_LISTEN,
 	IN_BE = IN_BACKEND | IN_LISTEN,
 	IN_PROXY = IN_DEFAULTS | IN_FE | IN_BE,
-	IN_ANY = IN_GLOBAL | IN_PROXY | IN_OTHER,
+	IN_RULES = IN_PROXY | IN_RULESET,
+	IN_ANY = IN_GLOBAL | IN_RULES | IN_OTHER,
 };
 
 struct compat_line {

@@ -293,7 +293,7 @@ const struct compat_row compat_rows[] = {
 	  .is = "limits that cannot be had prevent the start", .keep = "no strict-limits" },
 	/* other meanings */
 	{ .name = "use-backend-disabled", .before = 302, .since = 304, .kind = COMPAT_MEANING,
-	  .places = IN_FE, .lines = "use_backend", .applies = target_is_disabled,
+	  .places = IN_FE | IN_RULESET, .lines = "use_backend", .applies = target_is_disabled,
 	  .was = "requests that the rule matches get a 503: the backend is disabled",
 	  .is = "the rule is passed over as long as the backend is disabled",
 	  .keep = "http-request deny deny_status 503, with the rule's condition" },
@@ -339,7 +339,7 @@ const struct compat_row compat_rows[] = {
 	  .is = "a warning of threads that are not mapped while others are, or share a CPU",
 	  .keep = "a CPU for each thread" },
 	{ .name = "header-colon", .before = 206, .since = 302, .kind = COMPAT_TOLD,
-	  .places = IN_PROXY,
+	  .places = IN_RULES,
 	  .lines = "http-request set-header|http-request add-header|http-response set-header|"
 		   "http-response add-header", .applies = has_colon,
 	  .was = "the colon is sent as a part of the name",
@@ -404,12 +404,12 @@ const struct compat_row compat_rows[] = {
 	     "contimeout|clitimeout|srvtimeout|timeout contimeout|timeout clitimeout|"
 	     "timeout srvtimeout", "timeout connect, timeout client, timeout server"),
 	GONE("redispatch", 201, IN_PROXY, "redispatch|redisp", "option redispatch"),
-	GONE("block", 201, IN_PROXY, "block", "http-request deny"),
-	GONE("request-rewrite", 201, IN_PROXY,
+	GONE("block", 201, IN_RULES, "block", "http-request deny"),
+	GONE("request-rewrite", 201, IN_RULES,
 	     "reqadd|reqdel|reqidel|reqrep|reqirep|reqallow|reqiallow|reqdeny|reqideny|reqpass|"
 	     "reqipass|reqtarpit|reqitarpit|reqsetbe|reqisetbe|cliexp",
 	     "http-request add-header, del-header, replace-header, replace-uri, deny, tarpit"),
-	GONE("response-rewrite", 201, IN_PROXY,
+	GONE("response-rewrite", 201, IN_RULES,
 	     "rspadd|rspdel|rspidel|rsprep|rspirep|rspdeny|rspideny|srvexp",
 	     "http-response add-header, del-header, replace-header, deny"),
 	GONE("http-tunnel", 201, IN_PROXY, "option http-tunnel", "no line at all"),
