@@ -58,9 +58,9 @@ void source_init(struct source *s);
 void source_fini(struct source *s);
 /* Adds the lines of a text, copied. <file> is copied, too. */
 void source_add(struct source *s, const char *file, struct slice text);
-/* Adds the lines of a file ("-": standard input) or the *.cfg of a directory. Files of `.include`
- * come in the place of that line, which stays. False: errno.
- */
+/* As source_add(), and files of `.include` come in the place of that line, which stays. */
+void source_add_all(struct source *s, const char *file, struct slice text);
+/* As source_add_all(), of a file ("-": standard input) or the *.cfg of a directory. False: errno. */
 bool source_add_file(struct source *s, const char *path);
 /* Word <i> of a line, without quotes; "" behind the last one. */
 const char *source_word(const struct source_line *l, int i);

@@ -302,6 +302,12 @@ void source_add(struct source *s, const char *file, struct slice text)
 	add_lines(s, file, text, -1);
 }
 
+void source_add_all(struct source *s, const char *file, struct slice text)
+{
+	s->section = -1;
+	add_lines(s, file, text, 0);
+}
+
 bool source_add_file(struct source *s, const char *path)
 {
 	struct conf_texts texts = { 0 };

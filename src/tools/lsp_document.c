@@ -255,20 +255,36 @@ void lsp_change(struct lsp *x, struct lsp_document *d, struct slice params)
 
 /* --- what is wrong --------------------------------------------------------------------------- */
 
-static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, struct strbuf *b,
-			   const struct lint_finding *f)
+/* Is the finding about a line of the document? */
+static bool is_here(const struct lsp_document *d, const struct lint_finding *f)
 {
-	static const int severities[] = { [LINT_NOTE] = 3, [LINT_WARNING] = 2, [LINT_ERROR] = 1 };
-	const struct lint_rule *rule = &lint_rules[f->id];
-	bool is_here = f->file && strcmp(f->file, d->path) == 0 && f->line > 0 &&
-		       f->line <= d->source.count;
-	const struct source_line *l = is_here ? &d->source.lines[f->line - 1] : NULL;
-	int from = l && f->column > 0 ? f->column - 1 : 0;
-	int to = l ? f->length ? from + f->length : (int)l->raw.len : 0;
-	struct strbuf text;
+	return f->file && strcmp(f->file, d->path) == 0 && f->line > 0 &&
+	       f->line <= d->source.count;
+}
+
+/* The line of the document that the finding belongs to: its own, or the one that includes its file.
+ * NULL: none.
+ */
+static const struct source_line *line_of(const struct lsp_document *d, const struct lint *all,
+					 const struct lint_finding *f)
+{
+	int at = f->at;
+
+	if (is_here(d, f))
+		return &d->source.lines[f->line - 1];
+	while (at >= 0 && strcmp(all->source.lines[at].file, d->path) != 0)
+		at--;
+	return at >= 0 ? &d->source.lines[all->source.lines[at].number - 1] : NULL;
+}
+
+static void put_place(const struct lsp *x, const struct source_line *l,
+		      const struct lint_finding *f, bool here, struct strbuf *b)
+{
+	int from = here && f->column > 0 ? f->column - 1 : 0;
+	int to = here && f->length ? from + f->length : l ? (int)l->raw.len : 0;
 
 	/* the parser knows where a word begins */
-	for (int i = 0; l && !f->length && i < l->count; i++)
+	for (int i = 0; here && !f->length && i < l->count; i++)
 		if (l->words[i].at == from)
 			to = l->words[i].end;
 	strbuf_add_str(b, "{\"range\":");
@@ -277,9 +293,21 @@ static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, st
 	else
 		strbuf_add_str(b, "{\"start\":{\"line\":0,\"character\":0},\"end\":{\"line\":0,"
 				  "\"character\":1}}");
+}
+
+static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, struct strbuf *b,
+			   const struct lint *all, const struct lint_finding *f)
+{
+	static const int severities[] = { [LINT_NOTE] = 3, [LINT_WARNING] = 2, [LINT_ERROR] = 1 };
+	const struct lint_rule *rule = &lint_rules[f->id];
+	struct strbuf text;
+
+	put_place(x, line_of(d, all, f), f, is_here(d, f), b);
 	strbuf_printf(b, ",\"severity\":%d,\"source\":\"haproxy\",\"code\":\"%s\",\"message\":",
 		      severities[rule->level], rule->id);
 	strbuf_init(&text);
+	if (f->file && !is_here(d, f))
+		strbuf_printf(&text, "%s:%d: ", f->file, f->line);
 	strbuf_printf(&text, "%s\n%s", f->message,
 		      f->hint			       ? f->hint
 		      : f->id > LINT_PARSER_DIAGNOSTIC ? rule->suggestion
@@ -289,13 +317,28 @@ static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, st
 	strbuf_add_char(b, '}');
 }
 
-/* The notification about <d>, made in a child: its lines, which are the child's own, are used. */
+static bool has_includes(const struct lsp_document *d)
+{
+	for (int i = 0; i < d->source.count; i++)
+		if (source_begins(&d->source.lines[i], ".include"))
+			return true;
+	return false;
+}
+
+/* The notification about <d>, made in a child: its lines, which are the child's own, are used. Of
+ * files that it includes, errors are told only: the rest is for those who open them.
+ */
 static void write_diagnostics(const struct lsp *x, const struct lsp_document *d, struct strbuf *b)
 {
 	struct slice text = strbuf_slice(&d->text);
 	struct lint l = { .source = d->source };
 	struct diag_list diags;
+	bool first = true;
 
+	if (has_includes(d)) {
+		source_init(&l.source);
+		source_add_all(&l.source, d->path, text);
+	}
 	lint_look(&l);
 	diag_list_init(&diags);
 	x->host->check(d->path, &text, &diags);
@@ -306,8 +349,13 @@ static void write_diagnostics(const struct lsp *x, const struct lsp_document *d,
 	json_put_string(b, slice_of(d->uri));
 	strbuf_add_str(b, ",\"diagnostics\":[");
 	for (int i = 0; i < l.count; i++) {
-		strbuf_add_str(b, i ? "," : "");
-		put_diagnostic(x, d, b, &l.findings[i]);
+		const struct lint_finding *f = &l.findings[i];
+
+		if (f->file && !is_here(d, f) && f->id != LINT_PARSER_ERROR)
+			continue;
+		strbuf_add_str(b, first ? "" : ",");
+		put_diagnostic(x, d, b, &l, f);
+		first = false;
 	}
 	strbuf_add_str(b, "]}}");
 	diag_list_fini(&diags);

@@ -270,6 +270,33 @@ def typing(tap, args):
         tap.eq(client.end(), 0, "ends well")
 
 
+def included(tap, args):
+    """What files of .include hold counts; their errors are told at the line that leads there."""
+    folder = tempfile.mkdtemp(prefix="hapt.")
+    text = NAMES.replace("backend app\n", ".include \"more/*.cfg\"\nbackend app\n", 1) + "backend old\n    server s 127.0.0.1:82\n"
+    os.mkdir(folder + "/more")
+    uri = "file://%s/x.cfg" % folder
+
+    def told(more):
+        with open(folder + "/more/a.cfg", "w") as f:
+            f.write(".include \"../b.cfg\" optional\n")
+        with open(folder + "/b.cfg", "w") as f:
+            f.write(more)
+        client.open(uri, text)
+        return [(d["range"]["start"]["line"] + 1, d["code"], d["message"].split("\n")[0]) for d in client.diagnostics(uri)]
+
+    client = Client(args)
+    old = text.split("\n").index("backend old") + 1
+    tap.ok((old, "unused-backend", "nothing uses backend 'old'") in told("# nothing\n"), "a backend that nothing uses")
+    tap.eq([d for d in told("frontend other\n    bind 127.0.0.1:8081\n    default_backend old\n    acl never path /\n") if d[0] in (15, old)], [],
+           "an included file uses it; warnings about that file are its own")
+    tap.eq([d for d in told("frontend other\n    bind 127.0.0.1:8081\n    nonsense\n    default_backend old\n") if d[0] in (15, 1)],
+           [(15, "parser-error", "%s/more/../b.cfg:3: unknown keyword 'nonsense' in 'frontend' section" % folder)],
+           "an error of a file that is included by one that is included")
+    client.end()
+    shutil.rmtree(folder)
+
+
 def broken(tap, args):
     client = Client(args)
     got = client.ask("textDocument/nosuch", {})
@@ -379,7 +406,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("--language-server", "an extension")
         tap.done()
-    tap.run((completion, hover, names, formatting, typing, broken, large, real_client), args)
+    tap.run((completion, hover, names, formatting, typing, included, broken, large, real_client), args)
     tap.done()
 
 
