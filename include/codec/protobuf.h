@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* protobuf.h - fields of Protocol Buffers messages, by number
+/* protobuf.h - fields of Protocol Buffers messages, by number; variable integers, written
  *
  * A path of numbers goes down into nested messages. Numbers are given as 64 bits, signed.
  * Groups (wire types 3 and 4) are not known: parsing ends there. Pure, any thread.
@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/bug.h"
 #include "base/slice.h"
 
 enum protobuf_wire {
@@ -25,6 +26,26 @@ enum protobuf_type {
 	PROTOBUF_FIXED32, PROTOBUF_SFIXED32, PROTOBUF_FLOAT,
 	PROTOBUF_FIXED64, PROTOBUF_DOUBLE,
 };
+
+#define PROTOBUF_VARINT_MAX 10 /* bytes */
+
+/* Writes <v>, at most PROTOBUF_VARINT_MAX bytes. Returns the end. */
+static inline char *protobuf_write_varint(char *to, uint64_t v)
+{
+	for (; unlikely(v >= 0x80); v >>= 7)
+		*to++ = (char)(v | 0x80);
+	*to++ = (char)v;
+	return to;
+}
+
+static inline size_t protobuf_varint_len(uint64_t v)
+{
+	size_t n = 1;
+
+	for (; unlikely(v >= 0x80); v >>= 7)
+		n++;
+	return n;
+}
 
 /* "sint32" to its type. False: unknown, or one of those that are bytes. */
 bool protobuf_type_find(struct slice name, enum protobuf_type *out);

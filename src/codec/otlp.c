@@ -13,8 +13,6 @@
 #include "codec/json_text.h"
 #include "codec/protobuf.h"
 
-#define VARINT_MAX 11 /* and a NUL */
-
 /* --- fields ----------------------------------------------------------------------------------- */
 
 static inline void put_byte(struct strbuf *out, uint64_t v)
@@ -29,18 +27,12 @@ static inline void put_byte(struct strbuf *out, uint64_t v)
 
 static inline void put_varint(struct strbuf *out, uint64_t v)
 {
-	for (; unlikely(v >= 0x80); v >>= 7)
-		put_byte(out, v | 0x80);
-	put_byte(out, v);
-}
+	char text[PROTOBUF_VARINT_MAX];
 
-static inline size_t varint_len(uint64_t v)
-{
-	size_t n = 1;
-
-	for (; unlikely(v >= 0x80); v >>= 7)
-		n++;
-	return n;
+	if (likely(v < 0x80))
+		put_byte(out, v);
+	else
+		strbuf_add(out, slice_make(text, (size_t)(protobuf_write_varint(text, v) - text)));
 }
 
 static inline void put_tag(struct otlp *o, unsigned field, enum protobuf_wire wire)
@@ -221,9 +213,9 @@ static size_t open(struct otlp *o, unsigned field, const char *name)
 
 static void close(struct otlp *o, size_t begin)
 {
-	char length[VARINT_MAX];
-	struct strbuf *out = o->out, prefix;
-	size_t len = out->len - begin;
+	char length[PROTOBUF_VARINT_MAX];
+	struct strbuf *out = o->out;
+	size_t len = out->len - begin, more;
 
 	if (o->json) {
 		strbuf_add_char(out, '}');
@@ -235,13 +227,12 @@ static void close(struct otlp *o, size_t begin)
 		out->ptr[begin - 1] = (char)len;
 		return;
 	}
-	strbuf_init_fixed(&prefix, length, sizeof(length));
-	put_varint(&prefix, len);
-	if (!strbuf_reserve(out, prefix.len - 1))
+	more = (size_t)(protobuf_write_varint(length, len) - length) - 1;
+	if (!strbuf_reserve(out, more))
 		return;
-	memmove(out->ptr + begin + prefix.len - 1, out->ptr + begin, len);
-	memcpy(out->ptr + begin - 1, length, prefix.len);
-	out->len += prefix.len - 1;
+	memmove(out->ptr + begin + more, out->ptr + begin, len);
+	memcpy(out->ptr + begin - 1, length, more + 1);
+	out->len += more;
 }
 
 static void list_open(struct otlp *o, const char *name)
@@ -281,14 +272,6 @@ static void attr_close(struct otlp *o, size_t begin, size_t value)
 	close(o, begin);
 }
 
-static inline char *write_varint(char *to, uint64_t v)
-{
-	for (; unlikely(v >= 0x80); v >>= 7)
-		*to++ = (char)(v | 0x80);
-	*to++ = (char)v;
-	return to;
-}
-
 #define TAG(field, wire) ((char)((field) << 3 | (wire)))
 
 /* In Protocol Buffers lengths are known before, and there are many attributes. Writes all but the
@@ -296,23 +279,23 @@ static inline char *write_varint(char *to, uint64_t v)
  */
 static inline char *attr_begin(struct otlp *o, struct slice key, size_t len)
 {
-	size_t value = 1 + varint_len(len) + len;
-	size_t all = 1 + varint_len(key.len) + key.len + value;
+	size_t value = 1 + protobuf_varint_len(len) + len;
+	size_t all = 1 + protobuf_varint_len(key.len) + key.len + value;
 	struct strbuf *out = o->out;
 	char *to;
 
-	if (unlikely(out->size - out->len < all + 2 * VARINT_MAX) &&
-	    !strbuf_reserve(out, all + 2 * VARINT_MAX))
+	if (unlikely(out->size - out->len < all + 2 * PROTOBUF_VARINT_MAX) &&
+	    !strbuf_reserve(out, all + 2 * PROTOBUF_VARINT_MAX))
 		return NULL;
 	to = out->ptr + out->len;
 	*to++ = TAG(o->attr_field, PROTOBUF_BYTES);
-	to = write_varint(to, all);
+	to = protobuf_write_varint(to, all);
 	*to++ = TAG(1, PROTOBUF_BYTES);
-	to = write_varint(to, key.len);
+	to = protobuf_write_varint(to, key.len);
 	memcpy(to, key.ptr, key.len);
 	to += key.len;
 	*to++ = TAG(2, PROTOBUF_BYTES);
-	to = write_varint(to, len);
+	to = protobuf_write_varint(to, len);
 	out->len = (size_t)(to - out->ptr) + len;
 	return to;
 }
@@ -322,12 +305,12 @@ void otlp_attr_text(struct otlp *o, struct slice key, struct slice value)
 	size_t inner, begin;
 
 	if (likely(!o->json && is_ascii(value))) {
-		char *to = attr_begin(o, key, 1 + varint_len(value.len) + value.len);
+		char *to = attr_begin(o, key, 1 + protobuf_varint_len(value.len) + value.len);
 
 		if (!to)
 			return;
 		*to++ = TAG(1, PROTOBUF_BYTES);
-		to = write_varint(to, value.len);
+		to = protobuf_write_varint(to, value.len);
 		if (value.len)
 			memcpy(to, value.ptr, value.len);
 		return;
@@ -342,12 +325,12 @@ void otlp_attr_int(struct otlp *o, struct slice key, int64_t value)
 	size_t inner, begin;
 
 	if (likely(!o->json)) {
-		char *to = attr_begin(o, key, 1 + varint_len((uint64_t)value));
+		char *to = attr_begin(o, key, 1 + protobuf_varint_len((uint64_t)value));
 
 		if (!to)
 			return;
 		*to++ = TAG(3, PROTOBUF_VARINT);
-		write_varint(to, (uint64_t)value);
+		protobuf_write_varint(to, (uint64_t)value);
 		return;
 	}
 	begin = attr_open(o, key, &inner);
@@ -592,7 +575,8 @@ void otlp_envelope(enum otlp_signal signal, bool json, struct slice resource,
 	o.out = &scope;
 	put_scope(&o, scope_version);
 	inner = scope.len + len;
-	outer = 1 + varint_len(resource.len) + resource.len + 1 + varint_len(inner) + inner;
+	outer = 1 + protobuf_varint_len(resource.len) + resource.len + 1 +
+		protobuf_varint_len(inner) + inner;
 	o.out = head;
 	put_tag(&o, 1, PROTOBUF_BYTES);
 	put_varint(head, outer);

@@ -3,6 +3,7 @@
 #include "codec/trace_context.h"
 #include <endian.h>
 #include <string.h>
+#include "base/num.h"
 
 #define MEMBERS_MAX 32
 #define KEY_MAX 256
@@ -13,20 +14,10 @@
 /* Lower case only, as both specifications want it. */
 static bool read_hex(const char *from, size_t len, uint64_t *out)
 {
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		char c = from[i];
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v << 4 | (uint64_t)(c - 'a' + 10);
-		else
+	for (size_t i = 0; i < len; i++)
+		if (from[i] >= 'A' && from[i] <= 'F')
 			return false;
-	}
-	*out = v;
-	return true;
+	return num_parse_hex(slice_make(from, len), out);
 }
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));

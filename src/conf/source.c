@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/door.h"
+#include "base/num.h"
 #include "conf/source.h"
 #include "conf_priv.h"
 
@@ -29,17 +30,6 @@ struct splitter {
 static bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_hex(char c)
-{
-	c = ascii_lower(c);
-	return ascii_is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-static int hex_digit(char c)
-{
-	return ascii_is_digit(c) ? c - '0' : ascii_lower(c) - 'a' + 10;
 }
 
 static void word_begin(struct splitter *p, int at)
@@ -78,13 +68,14 @@ static int take_escape(struct splitter *p, int at)
 	static const char plain[] = " \t\\#'\"";
 
 	if (next == 'x') {
-		if ((size_t)at + 3 >= raw.len || !is_hex(raw.ptr[at + 2]) ||
-		    !is_hex(raw.ptr[at + 3]) || memcmp(raw.ptr + at + 2, "00", 2) == 0) {
+		if ((size_t)at + 3 >= raw.len || num_hex_digit(raw.ptr[at + 2]) < 0 ||
+		    num_hex_digit(raw.ptr[at + 3]) < 0 || memcmp(raw.ptr + at + 2, "00", 2) == 0) {
 			p->broken = true;
 			return 1;
 		}
 		word_put(p, at,
-			 (char)(hex_digit(raw.ptr[at + 2]) * 16 + hex_digit(raw.ptr[at + 3])));
+			 (char)(num_hex_digit(raw.ptr[at + 2]) * 16 +
+				num_hex_digit(raw.ptr[at + 3])));
 		return 4;
 	}
 	if (next && strchr(plain, next))

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/num.h"
 #include "conf_priv.h"
 
 struct cutter {
@@ -92,19 +93,11 @@ static void word_close(struct cutter *c)
 		cut_error(c, c->at, "out of memory");
 }
 
-static int hex_value(char ch)
-{
-	if (ch >= '0' && ch <= '9')
-		return ch - '0';
-	ch = ascii_lower(ch);
-	return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
-}
-
 /* \xNN at c->at */
 static void cut_hex(struct cutter *c)
 {
-	int high = c->at + 2 < c->len ? hex_value(c->line[c->at + 2]) : -1;
-	int low = high >= 0 && c->at + 3 < c->len ? hex_value(c->line[c->at + 3]) : -1;
+	int high = c->at + 2 < c->len ? num_hex_digit(c->line[c->at + 2]) : -1;
+	int low = high >= 0 && c->at + 3 < c->len ? num_hex_digit(c->line[c->at + 3]) : -1;
 
 	if (low < 0) {
 		cut_error(c, c->at, "truncated or invalid hexadecimal sequence");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lsp_document.c - open documents: their texts, positions in them, what is wrong with them */
-#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,11 +23,6 @@ struct lsp_document *lsp_find(struct lsp *x, struct slice uri)
 	return NULL;
 }
 
-static int hex_value(char c)
-{
-	return ascii_is_digit(c) ? c - '0' : ascii_lower(c) - 'a' + 10;
-}
-
 /* "file:///a%20b": the path. Others stand for themselves. */
 static char *path_of(struct slice uri)
 {
@@ -38,9 +32,8 @@ static char *path_of(struct slice uri)
 	char *to = path;
 
 	for (const char *from = path; from && *from; from++) {
-		if (*from == '%' && isxdigit((unsigned char)from[1]) &&
-		    isxdigit((unsigned char)from[2])) {
-			*to++ = (char)(hex_value(from[1]) * 16 + hex_value(from[2]));
+		if (*from == '%' && num_hex_digit(from[1]) >= 0 && num_hex_digit(from[2]) >= 0) {
+			*to++ = (char)(num_hex_digit(from[1]) * 16 + num_hex_digit(from[2]));
 			from += 2;
 		} else {
 			*to++ = *from;
