@@ -39,6 +39,8 @@ KINDS = {
     "forward-auth": ("forward-auth", [], "a kept request, forward-auth remembers"),
     "telemetry": ("telemetry", [], "a kept request, traced, 1 % sampled"),
     "telemetry-silent": ("telemetry-silent", [], "the same with unsampled silent"),
+    "log-udp": ("log-udp", [], "a kept request, httplog over UDP"),
+    "log-file": ("log-file", [], "a kept request, httplog json to a file"),
     "mirror": ("mirror", [], "a kept request and its copy"),
     "stick": ("stick", [], "a kept request that is tracked"),
 }

@@ -21,6 +21,10 @@ struct json_writer {
  * bytes at most). -1: malformed, or with a NUL.
  */
 long json_text_decode(struct slice text, char *out);
+/* How many bytes of <text> from <at> on stand for themselves between the quotes of a string, one by
+ * one: printable ASCII but '"' and the backslash.
+ */
+size_t json_plain_len(struct slice text, size_t at);
 /* A whole string, in quotes. */
 void json_put_string(struct strbuf *out, struct slice text);
 void json_writer_begin(struct json_writer *w, bool maybe_data);

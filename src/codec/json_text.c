@@ -110,12 +110,37 @@ static void put_escaped(struct strbuf *out, unsigned char c)
 	}
 }
 
+#define EACH(byte) (0x0101010101010101 * (uint64_t)(byte))
+
+/* Is a byte of the eight 0? Bytes of 0x80 and above may count, too. */
+static inline uint64_t has_zero(uint64_t v)
+{
+	return (v - EACH(1)) & ~v;
+}
+
+size_t json_plain_len(struct slice text, size_t at)
+{
+	const char *from = text.ptr + at;
+	size_t len = text.len - at, i = 0;
+	uint64_t v;
+
+	for (; i + 8 <= len; i += 8) {
+		memcpy(&v, from + i, 8);
+		if ((v | ((v - EACH(' ')) & ~v) | has_zero(v ^ EACH('"')) |
+		     has_zero(v ^ EACH('\\')) | has_zero(v ^ EACH(127))) & EACH(0x80))
+			break;
+	}
+	while (i < len && from[i] >= ' ' && from[i] < 127 && from[i] != '"' && from[i] != '\\')
+		i++;
+	return i;
+}
+
 /* Returns how many bytes were written: all, or those before a sequence that is not complete. */
 static size_t put_bytes(struct strbuf *out, struct slice text, bool last)
 {
 	size_t at = 0, plain = 0;
 
-	while (at < text.len) {
+	while ((at += json_plain_len(text, at)) < text.len) {
 		unsigned char c = (unsigned char)text.ptr[at];
 		unsigned len = sequence_len(slice_sub(text, at, text.len));
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "codec/json_text.h"
 #include "expr_priv.h"
 #include "logformat_priv.h"
 
@@ -141,7 +142,14 @@ static bool json_string(unsigned options, struct strbuf *out, struct slice text)
 	bool good = strbuf_add_char(out, '"');
 
 	for (size_t i = 0; good && i < text.len;) {
-		size_t len = options & LOGFORMAT_UTF8 ? utf8_length(text, i) : 0;
+		size_t plain = json_plain_len(text, i), len;
+
+		if (plain) {
+			good = strbuf_add(out, slice_sub(text, i, i + plain));
+			i += plain;
+			continue;
+		}
+		len = options & LOGFORMAT_UTF8 ? utf8_length(text, i) : 0;
 
 		if (len == 2 && (unsigned char)text.ptr[i] == 0xc2 &&
 		    (unsigned char)text.ptr[i + 1] < 0xa0)
@@ -197,6 +205,17 @@ static bool put_binary(unsigned options, struct strbuf *out, struct slice bytes)
 	}
 	return cbor_byte(options, out, CBOR_BYTES_OPEN) &&
 	       cbor_text(options, out, CBOR_BYTES, bytes) && cbor_byte(options, out, CBOR_BREAK);
+}
+
+/* Is it a number as it would be written, of a size that all fit in? */
+static bool is_number(struct slice text)
+{
+	size_t i = text.len && text.ptr[0] == '-', from = i;
+
+	while (i < text.len && ascii_is_digit(text.ptr[i]))
+		i++;
+	return i == text.len && i > from && i - from <= 18 &&
+	       (text.ptr[from] != '0' || text.len == 1);
 }
 
 /* The number at the start of a text, 0 if there is none. */
@@ -266,7 +285,6 @@ void logformat_encode_trim(void)
 
 static bool put_number(const struct logformat_item *item, struct strbuf *out, struct slice digits)
 {
-	int64_t n = number_of(digits);
 	bool is_text = item->options & LOGFORMAT_HEX || item->type == SMP_STR || !digits.len ||
 		       (digits.len == 1 && !ascii_is_digit(digits.ptr[0]));
 
@@ -274,8 +292,11 @@ static bool put_number(const struct logformat_item *item, struct strbuf *out, st
 		digits = slice_none();
 	if (is_text)
 		return put_string(item->options, out, digits);
-	return item->type == SMP_BOOL ? put_boolean(item->options, out, n != 0)
-				      : put_integer(item->options, out, n);
+	if (item->type == SMP_BOOL)
+		return put_boolean(item->options, out, number_of(digits) != 0);
+	if (item->options & LOGFORMAT_JSON && is_number(digits))
+		return strbuf_add(out, digits);
+	return put_integer(item->options, out, number_of(digits));
 }
 
 /* "a" "b": each between its quotes, which occur nowhere else. */
@@ -345,10 +366,11 @@ bool logformat_encode(const struct logformat *f, struct expr_ctx *ctx, struct st
 	bool good = json ? strbuf_add_char(out, '{') : cbor_byte(f->encoding, out, CBOR_MAP_OPEN);
 
 	for (unsigned i = 0; good && i < f->count; i++) {
-		struct logformat_item item = f->items[i];
+		struct logformat_item item;
 
-		if (!item.name.len || !(item.alias || item.expr))
+		if (!f->items[i].name.len || !(f->items[i].alias || f->items[i].expr))
 			continue;
+		item = f->items[i];
 		item.options |= f->encoding;
 		if (json)
 			good = (first || strbuf_add(out, SLICE(", "))) &&
