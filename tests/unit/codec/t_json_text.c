@@ -59,6 +59,28 @@ static void decodes(const char *text, const char *want)
 	ok(len == (long)strlen(want) && memcmp(out, want, (size_t)len) == 0, "decoded: %s", text);
 }
 
+/* Each byte at each place, before and behind others that stop nothing. */
+static void test_plain(void)
+{
+	unsigned wrong = 0;
+
+	for (unsigned c = 0; c < 256; c++)
+		for (size_t at = 0; at < 24; at++)
+			for (size_t from = 0; from < 3; from++) {
+				bool stops = c < ' ' || c > 126 || c == '"' || c == '\\';
+				char text[24];
+
+				memset(text, (int)(' ' + at), sizeof(text));
+				if (at == 2) /* ('"') */
+					memset(text, '~', sizeof(text));
+				text[at] = (char)c;
+				wrong += json_plain_len(slice_make(text, sizeof(text)), from) !=
+					 (stops && at >= from ? at : sizeof(text)) - from;
+			}
+	is_int(wrong, 0, "bytes that stand for themselves");
+	is_int(json_plain_len(slice_none(), 0), 0, "of no text");
+}
+
 int main(void)
 {
 	struct strbuf out;
@@ -86,5 +108,6 @@ int main(void)
 	decodes("\\u12G4", NULL);
 	decodes("\\x", NULL);
 	decodes("\\", NULL);
+	test_plain();
 	return done_testing();
 }
