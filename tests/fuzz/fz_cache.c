@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes what caches read of heads: Cache-Control, Vary, Age, dates, conditions, ranges. The first
- * byte chooses the section's settings; then fields of the request, an empty line, those of the
- * answer. What is decided is checked against a second, naive look at the same fields.
+/* Fuzzes what caches read of heads: Cache-Control, Vary, Age, dates, conditions, ranges, links.
+ * The first byte chooses the section's settings; then fields of the request, an empty line, those
+ * of the answer. What is decided is checked against a second, naive look at the same fields.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -88,13 +88,72 @@ static void check_answer(const struct http_msg *q, const struct http_msg *a,
 		cache_keeps_field(a, &a->fields.list[i]);
 }
 
+/* Is there a field of this name? */
+static bool has(const struct http_msg *m, uint8_t id)
+{
+	return http_field_find(&m->fields, id, slice_none()) != NULL;
+}
+
+/* What an answer varies by: a request that differs in such a field must not be given it, one that
+ * has the same fields must, if they are there once.
+ */
+static void check_vary(const struct http_msg *q, const struct http_msg *a,
+		       const struct cache_conf *c)
+{
+	struct cache_request rq, none;
+	struct cache_answer out;
+	struct http_msg empty;
+
+	http_msg_init(&empty, q->arena);
+	cache_look_at_request(q, c, &rq);
+	cache_look_at_request(&empty, c, &none);
+	cache_look_at_answer(a, &rq, c, NOW, &out);
+	out.second.vary &= (uint8_t)~CACHE_VARY_ENCODING;
+	if (!out.vary_is_unknown && !rq.second.ambiguous) {
+		must(cache_second_fits(&out.second, &rq.second));
+		if ((out.second.vary & CACHE_VARY_ORIGIN && has(q, FIELD_ORIGIN)) ||
+		    (out.second.vary & CACHE_VARY_REFERER && has(q, FIELD_REFERER)))
+			must(!cache_second_fits(&out.second, &none.second));
+	}
+	if (!c->rfc9111)
+		must(!(out.second.vary & CACHE_VARY_OTHERS) && !out.second.others.len);
+	http_msg_fini(&empty);
+}
+
+/* Each link is a part of its field, and what is a hint names what it is for. */
+static void check_links(const struct http_msg *a)
+{
+	const struct h1_field *f;
+	int at = -1;
+
+	while ((f = http_field_next(&a->fields, &at, FIELD_LINK, slice_none()))) {
+		struct slice rest = f->value, link;
+
+		while (rest.len) {
+			size_t before = rest.len;
+
+			link = cache_link_next(&rest);
+			must(rest.len < before);
+			must(!link.len || (link.ptr >= f->value.ptr &&
+					   link.ptr + link.len <= f->value.ptr + f->value.len));
+			if (cache_link_is_hint(link))
+				must(link.ptr[0] == '<' &&
+				     slice_find_char(link, 0, '>') < link.len &&
+				     slice_find_char(link, 0, '=') < link.len);
+		}
+	}
+}
+
 static void check_conditions(const struct http_msg *q, const struct http_msg *a)
 {
 	const struct h1_field *f = http_field_find(&a->fields, FIELD_ETAG, slice_none());
 	struct slice etag = f ? f->value : slice_none();
 	uint64_t from = 0, to = 0, len = 1000;
 
-	cache_is_unchanged(q, etag, NOW);
+	if (!has(q, FIELD_IF_NONE_MATCH) && !has(q, FIELD_IF_MODIFIED_SINCE))
+		must(!cache_is_unchanged(q, etag, NOW));
+	if (cache_is_unchanged(q, etag, 0)) /* without a date, a tag has decided, or "*" */
+		must(has(q, FIELD_IF_NONE_MATCH));
 	if (cache_range_of(q, etag, NOW, len, &from, &to) == CACHE_PART)
 		must(from <= to && to < len);
 	if (cache_range_of(q, etag, 0, 0, &from, &to) == CACHE_PART)
@@ -120,6 +179,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = fill(&q, slice_sub(text, 1, text.len));
 	fill(&a, text);
 	check_answer(&q, &a, &c);
+	check_vary(&q, &a, &c);
+	check_links(&a);
 	check_conditions(&q, &a);
 	http_msg_fini(&q);
 	http_msg_fini(&a);
