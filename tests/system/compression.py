@@ -3,9 +3,10 @@
 """Generated answers through `compression`: which are compressed is what the manual says (worked out here once more), each
 arrives whole, by every algorithm, level, size and cut; clients and servers that break off leave nothing behind.
 --count N answers (300). --beside N answers (60), of up to 5 MB, that this program and the reference must treat
-alike: head, body after decompression, how it ends; skipped without a reference (--reference)."""
+alike: head, body after decompression, how it ends; skipped without a reference (--reference). curl and Node, where they are, read what is made."""
 import os
 import random
+import shutil
 import subprocess
 import threading
 import time
@@ -316,6 +317,36 @@ def beside(tap, args):
         scene.server.close()
 
 
+def readers(tap, args):
+    """What clients of the world make of it: curl, and Node, with each coding that they and this program know."""
+    text = b"".join(b"some text, again and again %d\n" % n for n in range(3000))
+    built = subprocess.run([args.program, "-vv"], capture_output=True, text=True).stdout
+    names = [n for n in ("gzip", "deflate", "raw-deflate", "br", "zstd") if '%s("' % n in built]
+    server = lib.Server(lambda s: lib.Reader(s).head() and s.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n" % len(text) + text))
+    at = dict(zip(names, lib.ports(len(names))))
+    conf = "defaults\n\tmode http\n\ttimeout connect 5s\n\ttimeout client 10s\n\ttimeout server 10s\n" + "".join(
+        "listen l-%s\n\tbind 127.0.0.1:%d\n\tcompression algo %s\n\tcompression type text/\n\tserver s 127.0.0.1:%d\n" % (n, port, n, server.port)
+        for n, port in at.items())
+    script = """const [,, port, coding] = process.argv;
+fetch("http://127.0.0.1:" + port, {headers: {"accept-encoding": coding}}).then(async r =>
+  process.stdout.write((r.headers.get("content-encoding") ? "" : "plain: ") + await r.text()))"""
+    with lib.Proxy(args.program, conf):
+        for name, port in at.items():
+            coding = name.replace("raw-", "")
+            for tool, command, features in (
+                    ("curl", ["curl", "-sS", "--compressed", "-w", "%{stderr}%{size_download}", "-H", "Accept-Encoding: " + coding, "http://127.0.0.1:%d/" % port], ["curl", "-V"]),
+                    ("node", ["node", "-e", script, "x", str(port), coding], None)):
+                has = shutil.which(tool) and (not features or coding not in ("br", "zstd") or
+                                              {"br": "brotli"}.get(coding, coding) in subprocess.run(features, capture_output=True, text=True).stdout)
+                if not has or (tool == "node" and coding == "zstd"): # (a recent one knows it)
+                    tap.skip("%s reads %s" % (tool, name), "there is no %s that does" % tool)
+                    continue
+                p = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
+                small = tool != "curl" or (p.stderr.isdigit() and int(p.stderr) < len(text) // 2)
+                tap.ok(p.stdout == text and small, "%s reads %s" % (tool, name), (p.returncode, len(p.stdout), p.stdout[:60], p.stderr[-200:]))
+    server.close()
+
+
 def main():
     args = lib.arguments(__doc__, ("count", 300, "answers"), ("seed", 1, "of the generator"), ("beside", 60, "answers"),
                          ("reference", lib.REFERENCE, "program"))
@@ -329,6 +360,7 @@ def main():
     generated(tap, args, 6)
     together(tap, args)
     beside(tap, args)
+    tap.attempt("readers", readers, tap, args)
     tap.done()
 
 
