@@ -175,7 +175,8 @@ def room(tap, args):
         if not lib.is_reference(args.program):
             kept = len(re.findall("refcount", x.proxy.ctl("show cache")))
             tap.ok(20 <= kept <= 35, "so many are kept as find room", kept)
-            tap.ok(x.get("/99")[0] and not x.get("/1")[0], "the last ones")
+            # (room is made in the shard of what comes: one of the first may stay a while, not most of them)
+            tap.ok(x.get("/99")[0] and sum(x.get("/%d" % n)[0] for n in range(10)) <= 5, "the last ones")
         for n in (99, 98, 99):
             tap.eq(x.get("/%d" % n)[3], (b"%08d" % n) * 3750, "%d is whole" % n)
 
