@@ -30,7 +30,7 @@ static const struct column {
 } columns[] = {
 	{ "Status", "state", STATS_STATUS, TEXT, 12, true },
 	{ "Status", "for", STATS_LASTCHG, SECONDS, 8, true },
-	{ "Check", "last", STATS_CHECK_STATUS, CHECK, 22, true },
+	{ "Check", "last", STATS_CHECK_STATUS, CHECK, 20, true },
 	{ "Sessions", "now", STATS_SCUR, NUMBER, 6, true },
 	{ "Sessions", "max", STATS_SMAX, NUMBER, 6, false },
 	{ "Sessions", "limit", STATS_SLIM, NUMBER, 7, false },
