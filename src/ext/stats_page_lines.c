@@ -7,7 +7,8 @@
 #include "base/bug.h"
 #include "stats_page_priv.h"
 
-#define LINE_POINTS 60
+#define LINE_POINTS 30
+#define LINE_STEP 2
 #define LINE_HEIGHT 13
 #define CHART_POINTS 240
 #define CHART_WIDTH 480
@@ -90,15 +91,16 @@ struct frame {
 /* The newest point stands at the right. */
 static void put_path(struct strbuf *out, const uint64_t *values, const struct frame *f)
 {
+	double scale = (double)(f->height - 1) / (double)f->top;
 	unsigned flat = 0;
-	int64_t y = 0;
+	int y = 0;
 
 	strbuf_add_str(out, "<path");
 	strbuf_add_str(out, f->attributes);
 	strbuf_add_str(out, " d=\"M");
 	strbuf_add_uint(out, (f->points - f->count) * f->step);
 	for (unsigned i = 0; i < f->count; i++) {
-		int64_t to = (int64_t)(f->height - values[i] * (f->height - 1) / f->top);
+		int to = (int)(f->height - (unsigned)((double)values[i] * scale));
 
 		if (i && to == y) {
 			flat += f->step;
@@ -113,9 +115,8 @@ static void put_path(struct strbuf *out, const uint64_t *values, const struct fr
 			strbuf_add_char(out, 'l');
 			strbuf_add_uint(out, f->step);
 		}
-		if (to - y >= 0)
-			strbuf_add_char(out, ' ');
-		strbuf_add_int(out, to - y);
+		strbuf_add_char(out, to < y ? '-' : ' ');
+		strbuf_add_uint(out, (unsigned)(to < y ? y - to : to - y));
 		y = to;
 	}
 	if (flat) {
@@ -127,7 +128,7 @@ static void put_path(struct strbuf *out, const uint64_t *values, const struct fr
 
 /* --- lines of rows ---------------------------------------------------------------------------- */
 
-/* The same for all rows: five minutes, twenty, or an hour, whatever is known of. */
+/* The same for all rows: 150 seconds, 10 minutes, or an hour, whatever is known of. */
 static struct points line_points(const struct history_span *span)
 {
 	uint64_t known = span->last - span->since;
@@ -136,20 +137,20 @@ static struct points line_points(const struct history_span *span)
 		return points_of_steps(span, LINE_POINTS, 1);
 	if (known <= (uint64_t)4 * LINE_POINTS)
 		return points_of_steps(span, LINE_POINTS, 4);
-	return points_of_minutes(span, LINE_POINTS, 1);
+	return points_of_minutes(span, LINE_POINTS, 2);
 }
 
 const char *stats_line_time(const struct history_span *span)
 {
 	struct points p = line_points(span);
 
-	return p.minutes ? "hour" : p.per > 1 ? "20 minutes" : "5 minutes";
+	return p.minutes ? "hour" : p.per > 1 ? "10 minutes" : "150 seconds";
 }
 
 void stats_put_line(struct strbuf *out, const struct history *h, const struct history_span *span)
 {
 	struct points p = line_points(span);
-	struct frame frame = { .count = p.count, .points = LINE_POINTS, .step = 1,
+	struct frame frame = { .count = p.count, .points = LINE_POINTS, .step = LINE_STEP,
 			       .height = LINE_HEIGHT, .attributes = "" };
 	uint64_t done[LINE_POINTS], errors[LINE_POINTS], most;
 

@@ -21,7 +21,7 @@
 #include "proxy/walk.h"
 
 #define STEP_MS (1000 * HISTORY_STEP_S)
-#define OBJECTS_A_TURN 256
+#define OBJECTS_A_TURN 64
 #define BETWEEN_TURNS_MS 2
 #define BYTES_DEFAULT ((uint64_t)32 << 20)
 
