@@ -290,6 +290,8 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
 
 	if (!f || !lines_are_wanted(session_config(sess), sess->fe))
 		return;
+	if (s && s->log.level == LOG_LEVEL_SILENT)
+		return;
 	if (!subject)
 		subject = stream_new(sess, false);
 	if (!subject)
@@ -298,7 +300,7 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
 		subject->t.begin = subject->t.idle_from = sess->accept_ns;
 		subject->t.wall_us = session_accept_wall_us(sess);
 	}
-	send_line(subject, f, LOG_LVL_INFO, step);
+	send_line(subject, f, s && s->log.level < LOG_LEVELS ? s->log.level : LOG_LVL_INFO, step);
 	if (!s)
 		stream_abandon(subject);
 }
