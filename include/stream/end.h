@@ -91,6 +91,8 @@ enum stream_cause {
 	  "a rule found that the request breaks the protocol") \
 	X(RULE_TIMEOUT, CLIENT_TIMEOUT, 0, 408, "", "the body that a rule waits for was late") \
 	X(RULE_CLIENT_LEFT, CLIENT_ABORT, 'R', 400, "", "the client left while a rule waited") \
+	X(RULE_REWRITE, PROXY, 0, 500, "", \
+	  "a rule could not change the message as it is to, with strict-mode on") \
 	X(RULE_ERROR, INTERNAL, 0, 500, "", "a rule of the request failed") \
 	X(SERVICE, LOCAL, 0, 0, "", "a service of this proxy answered") \
 	X(SERVICE_FAILED, PROXY, 0, 0, "", "a service of this proxy broke its answer off") \

@@ -342,7 +342,10 @@ struct http_msg *rule_message(const struct rule *r, struct stream *s)
 
 enum rule_result rule_rewrite_failed(struct stream *s)
 {
-	return s->rule.lax ? RULE_CONTINUE : RULE_ERROR;
+	if (s->rule.lax)
+		return RULE_CONTINUE;
+	stream_set_end(s, END_RULE_REWRITE);
+	return RULE_ERROR;
 }
 
 /* Where to go on: the rule that waited, or the first. */

@@ -44,6 +44,9 @@ static enum rule_result tarpit_run(const struct rule *r, struct expr_ctx *ctx, b
 
 static enum rule_result return_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
+	/* before the answer is made: its texts may tell the end */
+	stream_set_end(ctx->stream, r->set == RULES_HTTP_RESPONSE ? END_RESPONSE_ANSWER
+								   : END_RULE_ANSWER);
 	switch (reply_make(r->data, ctx->stream, ctx)) {
 	case REPLY_DONE:
 		return RULE_REPLY;
