@@ -147,17 +147,22 @@ static bool put_one(const struct bin_edit *e, struct http_msg *m, struct slice n
 	return value.ptr && http_msg_set_authority(m, value);
 }
 
-static bool put_all(const struct bin_edit *e, struct http_msg *m, struct slice list)
+/* What became of a list: the log has P for one that is wrong, I for one whose end is missing. */
+enum list_end { LIST_DONE, LIST_BAD, LIST_WITHOUT_END };
+
+static enum list_end put_all(const struct bin_edit *e, struct http_msg *m, struct slice list)
 {
 	struct slice name, value;
 
-	while (text_take(&list, &name) && text_take(&list, &value)) {
+	while (list.len) {
+		if (!text_take(&list, &name) || !text_take(&list, &value))
+			return LIST_BAD;
 		if (!name.len)
-			return !value.len;
+			return value.len ? LIST_BAD : LIST_DONE;
 		if (slice_starts(name, e->prefix) && !put_one(e, m, name, value))
-			return false;
+			return LIST_BAD;
 	}
-	return false;
+	return LIST_WITHOUT_END;
 }
 
 static bool del_matches(const struct bin_edit *e, struct slice field, struct slice name)
@@ -183,16 +188,18 @@ static struct slice lower_copy(struct arena *arena, struct slice name)
 	return copy ? slice_make(copy, name.len) : slice_none();
 }
 
-static bool del_all(const struct bin_edit *e, struct http_msg *m, struct slice list)
+static enum list_end del_all(const struct bin_edit *e, struct http_msg *m, struct slice list)
 {
 	struct slice name;
 
-	while (text_take(&list, &name)) {
+	while (list.len) {
+		if (!text_take(&list, &name))
+			return LIST_BAD;
 		if (!name.len)
-			return true;
+			return LIST_DONE;
 		name = lower_copy(m->arena, name);
 		if (!name.ptr)
-			return false;
+			return LIST_BAD;
 		for (unsigned i = 0; i < m->fields.count; i++) {
 			struct h1_field *field = &m->fields.list[i];
 
@@ -200,17 +207,18 @@ static bool del_all(const struct bin_edit *e, struct http_msg *m, struct slice l
 				http_msg_drop_field(m, field);
 		}
 	}
-	return false;
+	return LIST_WITHOUT_END;
 }
 
 /* No value: nothing to do. */
 static enum rule_result bin_run(const struct rule *r, struct expr_ctx *ctx,
-				bool (*work)(const struct bin_edit *e, struct http_msg *m,
-					     struct slice list))
+				enum list_end (*work)(const struct bin_edit *e,
+						      struct http_msg *m, struct slice list))
 {
 	const struct bin_edit *e = r->data;
 	struct sample value;
 	enum expr_result ret;
+	enum list_end end;
 
 	if (r->set != RULES_HTTP_AFTER)
 		ctx->flags |= EXPR_MAY_WAIT;
@@ -220,10 +228,12 @@ static enum rule_result bin_run(const struct rule *r, struct expr_ctx *ctx,
 		return RULE_WAIT;
 	if (ret != EXPR_FOUND)
 		return RULE_CONTINUE;
-	if (sample_cast(&value, SMP_BIN, ctx->arena) &&
-	    work(e, rule_message(r, ctx->stream), value.text))
-		return RULE_CONTINUE;
-	return rule_rewrite_failed(ctx->stream);
+	if (!sample_cast(&value, SMP_BIN, ctx->arena))
+		return rule_rewrite_failed(ctx->stream);
+	end = work(e, rule_message(r, ctx->stream), value.text);
+	if (end == LIST_WITHOUT_END)
+		return RULE_ERROR; /* with strict-mode off, too */
+	return end == LIST_DONE ? RULE_CONTINUE : rule_rewrite_failed(ctx->stream);
 }
 
 static enum rule_result put_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
