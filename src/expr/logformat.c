@@ -67,6 +67,7 @@ struct lf_parser {
 	struct strbuf run;         /* text read and not yet an item */
 	struct logformat_item *items; /* on the heap while it grows */
 	unsigned count, room;
+	bool has_global; /* a %o was seen */
 };
 
 static bool lf_fail_memory(struct lf_parser *p)
@@ -269,8 +270,9 @@ static bool lf_alias(struct lf_parser *p, unsigned options)
 
 	if (slice_eq(name, SLICE("o"))) {
 		p->options = options;
-		if (options & (LOGFORMAT_JSON | LOGFORMAT_CBOR))
+		if (options & (LOGFORMAT_JSON | LOGFORMAT_CBOR) && !p->has_global)
 			p->f->encoding = options;
+		p->has_global = true; /* the first one decides for the line */
 		return true;
 	}
 	if (!alias) {
