@@ -183,7 +183,7 @@ class Maker:
     def case(self, at, port):
         """(lines of a frontend and its backend, requests)"""
         fe = ["frontend fe%d" % at, "\tbind 127.0.0.1:%d" % port, "\tdeclare capture request len 20", "\tdeclare capture response len 20", "\tacl is_post method POST",
-              "\tacl in_a path_beg /a", "\thttp-request set-var(txn.k) req.hdr(x-n)", "\thttp-request set-var(txn.bin) bin(0378016102323203782d63023333)",
+              "\tacl in_a path_beg /a", "\thttp-request set-var(txn.k) req.hdr(x-n)", "\thttp-request set-var(txn.bin) bin(03782d6102323203782d630233330000)",
               # conditions know what is captured only where something else keeps it: differs capture-in-conditions
               "\thttp-request set-var-fmt(txn.kept) \"%[capture.req.method] %[capture.req.uri]\""]
         fe += ["\t" + self.request_rule() for _ in range(self.rng.randint(1, 6))]
