@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* history.h - what was counted of one object lately: an hour by 5 seconds, a day by the minute
  *
- * Purpose: somebody who reads the counters of an object every 5 seconds tells their totals here;
- *          whoever draws a line asks for points. Two rings for each figure, of fixed size: what is
+ * Purpose: a sampler that reads the counters of an object every 5 seconds tells their totals here;
+ *          what draws a line asks for points. Two rings for each figure, of fixed size: what is
  *          older is written over. Time comes in steps of HISTORY_STEP_S seconds, which are the
  *          caller's to number: a step is known when its totals were told at its end.
  *
@@ -44,7 +44,7 @@ void history_free(struct history **h);
 /* How many there are in the process. Any thread. */
 uint64_t history_count(void);
 
-/* The totals at the end of <step>, and the gauge now. Steps that nobody told of since the last
+/* The totals at the end of <step>, and the gauge now. Steps that were not told of since the last
  * call share what was counted. Totals that are smaller than before were cleared: they count from
  * zero. Nothing happens for a step that is known. After more than an hour without a call all before
  * is forgotten.

@@ -60,7 +60,8 @@ void source_fini(struct source *s);
 void source_add(struct source *s, const char *file, struct slice text);
 /* As source_add(), and files of `.include` come in the place of that line, which stays. */
 void source_add_all(struct source *s, const char *file, struct slice text);
-/* As source_add_all(), of a file ("-": standard input) or the *.cfg of a directory. False: errno. */
+/* As source_add_all(), of a file ("-": standard input) or the *.cfg of a directory. False: errno.
+ */
 bool source_add_file(struct source *s, const char *path);
 /* Word <i> of a line, without quotes; "" behind the last one. */
 const char *source_word(const struct source_line *l, int i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stats_history.h - the last hour and day of frontends, backends and servers
  *
- * Purpose: while somebody wants it (a statistics page), a timer of thread 0 reads what objects have
+ * Purpose: while a statistics page wants it, a timer of thread 0 reads what objects have
  *          counted every 5 seconds, some dozens of them in a turn, and keeps it in rings
  *          (base/history.h). Requests cost nothing.
  * Owns   : nothing: a ring hangs on the state of its object, which outlives reloads, and is freed

@@ -319,7 +319,7 @@ static bool has_includes(const struct lsp_document *d)
 }
 
 /* The notification about <d>, made in a child: its lines, which are the child's own, are used. Of
- * files that it includes, errors are told only: the rest is for those who open them.
+ * files that it includes, errors are told only: the rest is told when they are opened.
  */
 static void write_diagnostics(const struct lsp *x, const struct lsp_document *d, struct strbuf *b)
 {

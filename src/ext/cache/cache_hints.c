@@ -5,7 +5,7 @@
  *	the same is asked for, and a server must be asked                  they go before its answer
  *
  * They are an object of their own beside that of the answer, under the same key: one of a few
- * bytes, which outlives the answer, and is there for answers that nobody may keep. An extension.
+ * bytes, which outlives the answer, and is there for answers that may not be kept. An extension.
  */
 #include "base/clock.h"
 #include "stream/stream.h"
@@ -58,7 +58,7 @@ static bool is_good_still(const struct cache_object *o, const struct http_msg *h
 	return true;
 }
 
-/* What they vary by: not by the coding, which a head has nothing of. False: nobody knows. */
+/* What they vary by: not by the coding, which a head has nothing of. False: unknown. */
 static bool second_of(const struct cache_answer *a, const struct cache_conf *c,
 		      struct cache_second *out)
 {
@@ -109,7 +109,7 @@ void cache_hints_look(const struct cache_conf *c, struct slice key, const struct
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-/* May its client be sent one? Who would change the protocol waits for that. */
+/* May its client be sent one? A client that asks for another protocol waits for the answer to that. */
 static bool is_able(const struct stream *s, const struct cache_conf *c)
 {
 	return (s->req.version >= 20 || c->hints_http1) && !(s->req.flags & HTTP_MSG_UPGRADE);
