@@ -13,6 +13,14 @@
 #include "log_priv.h"
 #include "stream_conf_priv.h"
 
+enum rule_result rule_rewrite_failed(struct stream *s)
+{
+	if (s->rule.lax)
+		return RULE_CONTINUE;
+	stream_set_end(s, END_RULE_REWRITE);
+	return RULE_ERROR;
+}
+
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)
 {

@@ -340,14 +340,6 @@ struct http_msg *rule_message(const struct rule *r, struct stream *s)
 	return r->set == RULES_HTTP_RESPONSE || r->set == RULES_HTTP_AFTER ? &s->res : &s->req;
 }
 
-enum rule_result rule_rewrite_failed(struct stream *s)
-{
-	if (s->rule.lax)
-		return RULE_CONTINUE;
-	stream_set_end(s, END_RULE_REWRITE);
-	return RULE_ERROR;
-}
-
 /* Where to go on: the rule that waited, or the first. */
 static unsigned rules_start(const struct rule_proxy *rp, enum ruleset set, struct rule_state *state)
 {
