@@ -58,6 +58,16 @@ bool session_keep_conn_addr(struct session *s, bool dst)
 	return true;
 }
 
+void stream_set_end(struct stream *s, enum stream_end why)
+{
+	s->end = (uint8_t)why;
+}
+
+enum rule_result rule_rewrite_failed(struct stream *s)
+{
+	return s->rule.lax ? RULE_CONTINUE : RULE_ERROR;
+}
+
 /* nothing of these tests keeps anything in a stream's slots, or logs amid a stream */
 struct slot_area *stream_slots(struct stream *s)
 {
