@@ -109,7 +109,9 @@ void cache_hints_look(const struct cache_conf *c, struct slice key, const struct
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-/* May its client be sent one? A client that asks for another protocol waits for the answer to that. */
+/* May its client be sent one? A client that asks for another protocol waits for the answer to
+ * that.
+ */
 static bool is_able(const struct stream *s, const struct cache_conf *c)
 {
 	return (s->req.version >= 20 || c->hints_http1) && !(s->req.flags & HTTP_MSG_UPGRADE);
