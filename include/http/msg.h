@@ -164,7 +164,7 @@ static inline uint64_t http_fields_there(const struct http_fields *f)
 	return there;
 }
 _Static_assert(FIELD_COUNT <= 64, "a bit for each field");
-/* The whole target. An absolute form also gives Host, where there is one, the same host; it stays
+/* The whole target. An absolute form also gives each Host that there is the same host; it stays
  * where it stands.
  */
 bool http_msg_set_uri(struct http_msg *m, struct slice uri);

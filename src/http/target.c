@@ -157,12 +157,18 @@ bool http_msg_set_authority(struct http_msg *m, struct slice authority)
 			   slice_none());
 }
 
-/* The Host that was received stays where it is, with another value; none is added. */
-static bool host_rewrite(struct http_msg *m, struct slice host)
+/* Each Host that there is stays where it is, with another value: a server that is told two hosts
+ * may take either. None is added.
+ */
+static bool hosts_rewrite(struct http_msg *m, struct slice host)
 {
-	struct h1_field *first = http_field_find(&m->fields, FIELD_HOST, slice_none());
+	struct h1_field *f;
+	int at = -1;
 
-	return !first || slice_eq(first->value, host) || http_msg_set_value(m, first, host);
+	while ((f = http_field_next(&m->fields, &at, FIELD_HOST, slice_none())))
+		if (!slice_eq(f->value, host) && !http_msg_set_value(m, f, host))
+			return false;
+	return true;
 }
 
 bool http_msg_set_uri(struct http_msg *m, struct slice uri)
@@ -181,7 +187,7 @@ bool http_msg_set_uri(struct http_msg *m, struct slice uri)
 	at = host.len ? memrchr(host.ptr, '@', host.len) : NULL;
 	if (at)
 		host = slice_sub(host, at + 1 - host.ptr, host.len);
-	if (host.len == 0 || host_rewrite(m, host))
+	if (host.len == 0 || hosts_rewrite(m, host))
 		return true;
 	m->uri = old;
 	m->flags = flags;

@@ -220,14 +220,16 @@ static enum rule_result edit_result(struct stream *s, bool good)
 	return good ? RULE_CONTINUE : rule_rewrite_failed(s);
 }
 
-/* Adds the field; a request's Host is also in an absolute target. */
+/* A request's Host is also in an absolute target. */
+static bool target_follows(const struct edit *e, struct http_msg *m, struct slice value)
+{
+	return e->id != FIELD_HOST || m->flags & HTTP_MSG_RESPONSE ||
+	       http_msg_set_authority(m, value);
+}
+
 static bool header_put(const struct edit *e, struct http_msg *m, struct slice value)
 {
-	if (!http_msg_put_field(m, e->id, e->name, value))
-		return false;
-	if (e->id != FIELD_HOST || (m->flags & HTTP_MSG_RESPONSE))
-		return true;
-	return http_msg_set_authority(m, value);
+	return http_msg_put_field(m, e->id, e->name, value) && target_follows(e, m, value);
 }
 
 static enum rule_result set_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -248,8 +250,7 @@ static enum rule_result add_header_run(const struct rule *r, struct expr_ctx *ct
 	const struct edit *e = r->data;
 	struct slice value = rule_text_make(&e->text, ctx);
 
-	return edit_result(ctx->stream, value.ptr &&
-			   http_msg_put_field(m, e->id, e->name, value));
+	return edit_result(ctx->stream, value.ptr && header_put(e, m, value));
 }
 
 static bool del_header_matches(const struct edit *e, struct slice name)
@@ -287,19 +288,31 @@ static enum rule_result del_header_run(const struct rule *r, struct expr_ctx *ct
 	return RULE_CONTINUE;
 }
 
+static struct slice last_value(const struct edit *e, const struct http_msg *m)
+{
+	struct slice last = slice_none();
+	const struct h1_field *f;
+	int at = -1;
+
+	while ((f = http_field_next(&m->fields, &at, e->id, e->name)))
+		last = f->value;
+	return last;
+}
+
 /* Rewrites the fields that the rule names, or with <elements> the values between their commas. */
 static enum rule_result replace_run(const struct rule *r, struct expr_ctx *ctx, bool elements)
 {
 	struct http_msg *m = rule_message(r, ctx->stream);
 	const struct edit *e = r->data;
-	struct slice format;
-	int at = -1;
+	struct slice before = last_value(e, m), after, format;
 
-	if (!http_field_next(&m->fields, &at, e->id, e->name))
+	if (slice_is_none(before))
 		return RULE_CONTINUE;
 	format = rule_text_make(&e->text, ctx);
-	return edit_result(ctx->stream, format.ptr && http_msg_replace(m, e->id, e->name, e->regex,
-								      format, elements));
+	if (!format.ptr || !http_msg_replace(m, e->id, e->name, e->regex, format, elements))
+		return rule_rewrite_failed(ctx->stream);
+	after = last_value(e, m);
+	return edit_result(ctx->stream, slice_eq(before, after) || target_follows(e, m, after));
 }
 
 static enum rule_result replace_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
