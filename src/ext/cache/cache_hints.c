@@ -13,7 +13,10 @@
 
 /* --- keeping ---------------------------------------------------------------------------------- */
 
-/* The links of <m>, one a line, in <out>. False: none, or no memory. */
+/* Recipients take about 100 fields in a head, and give up the answer behind a longer one. */
+#define LINKS_MAX 50
+
+/* The first links of <m>, one a line, in <out>. False: none, or no memory. */
 static bool take_links(const struct http_msg *m, struct http_msg *out)
 {
 	const struct h1_field *f;
@@ -22,7 +25,7 @@ static bool take_links(const struct http_msg *m, struct http_msg *out)
 	while ((f = http_field_next(&m->fields, &at, FIELD_LINK, slice_none()))) {
 		struct slice rest = f->value;
 
-		while (rest.len) {
+		while (rest.len && out->fields.count < LINKS_MAX) {
 			struct slice link = cache_link_next(&rest);
 
 			if (cache_link_is_hint(link) &&
