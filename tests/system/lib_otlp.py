@@ -118,6 +118,7 @@ class Collector:
         self.raw = []
         self.free = threading.Event()
         self.free.set()
+        self.meanwhile = None  # called before each answer
         self.server = lib.Server(self.serve, port)
         self.port = self.server.port
 
@@ -138,6 +139,8 @@ class Collector:
             how = self.how
             with self.lock:
                 self.requests.append((head[0], dict(head[1]), how))
+            if self.meanwhile:
+                self.meanwhile()
             if how == "hold":
                 self.free.wait(lib.PATIENCE)
                 how = self.how

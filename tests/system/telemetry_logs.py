@@ -208,6 +208,19 @@ def troubles(tap, args):
         tap.eq(sc.collector.wrong, [], "what came can be read")
 
 
+def turns(tap, args):
+    """Each export finds that more has come when it is answered."""
+    with Scene(args) as sc:
+        def meanwhile():
+            if len(sc.collector.requests) < 20:
+                sc.ask()
+        sc.collector.meanwhile = meanwhile
+        sc.ask()
+        lib.until(lambda: len(sc.collector.requests) >= 20)
+        paths = [r[0].split()[1] for r in sc.collector.requests[:20]]
+        tap.ok(min(paths.count("/v1/traces"), paths.count("/v1/logs")) >= 8, "traces and logs take turns", str(paths))
+
+
 def reloads(tap, args):
     with Scene(args, "logs export\n\tqueue 64m") as sc:
         sender = threading.Thread(target=send_many, args=(sc, random.Random(args.seed), 300))
@@ -225,7 +238,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("telemetry", "an extension")
         tap.done()
-    tap.run((lines, kinds, troubles, reloads), args)
+    tap.run((lines, kinds, troubles, turns, reloads), args)
     tap.done()
 
 

@@ -63,6 +63,7 @@ struct telemetry_exporter {
 	struct config *config;       /* of <conf>, counted */
 	bool is_ending;              /* the live generation has no such section */
 	struct task *task;
+	uint64_t open_ms;            /* from then on batches are taken that are not full */
 	struct batches waiting[OTLP_SIGNALS];
 	/* the export under way, or that is tried again */
 	struct batches sent;
@@ -391,8 +392,8 @@ static void export(struct telemetry_exporter *x)
 
 /* --- the exporter's task ---------------------------------------------------------------------- */
 
-/* Takes what the lanes have. */
-static void collect(struct telemetry_exporter *x)
+/* Takes what the lanes have: what is full, <all>: what is not, too. */
+static void collect(struct telemetry_exporter *x, bool all)
 {
 	for (unsigned i = 0; i < thread_count(); i++) {
 		struct lane *l = &x->lanes[i];
@@ -400,26 +401,28 @@ static void collect(struct telemetry_exporter *x)
 		lock_take(&l->lock);
 		for (unsigned k = 0; k < OTLP_SIGNALS; k++) {
 			join(&x->waiting[k], &l->full[k]);
-			if (l->open[k])
-				add(&x->waiting[k], l->open[k]);
+			if (!all || !l->open[k])
+				continue;
+			add(&x->waiting[k], l->open[k]);
 			l->open[k] = NULL;
 		}
 		lock_drop(&l->lock);
 	}
 }
 
-/* What goes out next: of one signal and encoding. False: there is nothing. */
+/* What goes out next: of one signal and encoding, in turn. False: there is nothing. */
 static bool choose(struct telemetry_exporter *x)
 {
 	size_t len = 0;
-	unsigned k = 0;
+	unsigned k, n = 1;
 
 	if (x->sent.first)
 		return true;
-	while (k < OTLP_SIGNALS && !x->waiting[k].first)
-		k++;
-	if (k == OTLP_SIGNALS)
+	while (n <= OTLP_SIGNALS && !x->waiting[(x->signal + n) % OTLP_SIGNALS].first)
+		n++;
+	if (n > OTLP_SIGNALS)
 		return false;
+	k = (x->signal + n) % OTLP_SIGNALS;
 	x->signal = (enum otlp_signal)k;
 	do {
 		len += x->waiting[k].first->len;
@@ -453,19 +456,24 @@ static bool is_unused(const struct telemetry_exporter *x)
 static void exporter_run(struct task *task, void *ctx, unsigned why)
 {
 	struct telemetry_exporter *x = ctx;
-	uint64_t next_ms = clock_now_ms() + (uint64_t)x->conf->interval_ms;
+	uint64_t now_ms = clock_now_ms(), next_ms = now_ms + (uint64_t)x->conf->interval_ms;
+	bool all = now_ms >= x->open_ms || x->is_ending || flushed_ms;
 
-	if (x->conf->metrics_ms && !x->is_ending && !flushed_ms && clock_now_ms() >= x->round_ms) {
-		x->round_ms = clock_now_ms() + (uint64_t)x->conf->metrics_ms;
+	if (x->conf->metrics_ms && !x->is_ending && !flushed_ms && now_ms >= x->round_ms) {
+		x->round_ms = now_ms + (uint64_t)x->conf->metrics_ms;
 		telemetry_round_begin(&x->round, x->conf, x->start_ns);
 	}
-	if (!x->call && clock_now_ms() >= x->due_ms) {
-		collect(x);
+	if (!x->call && now_ms >= x->due_ms) {
+		collect(x, all);
+		if (all)
+			x->open_ms = next_ms;
 		if (choose(x))
 			export(x);
 		else if (x->is_ending && is_unused(x))
 			return exporter_end(x);
 	}
+	if (x->open_ms > now_ms && x->open_ms < next_ms)
+		next_ms = x->open_ms;
 	if (x->due_ms && x->due_ms < next_ms)
 		next_ms = x->due_ms;
 	task_schedule(x->task, next_ms);
