@@ -141,7 +141,7 @@ void http_msg_drop_field(struct http_msg *m, struct h1_field *field);
 bool http_msg_set_value(struct http_msg *m, struct h1_field *field, struct slice value);
 /* In the fields of that name (<id> is its number) the value, or with <elements> each of its
  * comma-separated elements, without the blanks around it, becomes <to> with its \N if <re> matches.
- * What does not match stays with its blanks. False: no memory, or more than a buffer.
+ * What does not match stays with its blanks. An absolute target follows Host. False: no memory, or more than a buffer.
  */
 bool http_msg_replace(struct http_msg *m, uint8_t id, struct slice name, const struct regex *re,
 		      struct slice to, bool elements);
@@ -170,6 +170,10 @@ _Static_assert(FIELD_COUNT <= 64, "a bit for each field");
 bool http_msg_set_uri(struct http_msg *m, struct slice uri);
 /* Replaces the host of an absolute form, keeping the rest; any other form is left alone. */
 bool http_msg_set_authority(struct http_msg *m, struct slice authority);
+/* A rule gave field <id> this value: that of a request's Host is also the host of an absolute form.
+ * False: no memory.
+ */
+bool http_msg_target_follows(struct http_msg *m, uint8_t id, struct slice value);
 bool http_msg_set_method(struct http_msg *m, struct slice method);
 /* Only the path (up to '?'), in any form of target: the scheme and authority of an absolute form
  * stay. An asterisk or authority form is replaced by the path.

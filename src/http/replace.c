@@ -50,7 +50,8 @@ bool http_msg_replace(struct http_msg *m, uint8_t id, struct slice name, const s
 		strbuf_reset(&out);
 		if ((elements ? replace_elements : http_replace_text)(re, to, field->value, &out,
 								      &good) && good)
-			good = http_msg_set_value(m, field, strbuf_slice(&out));
+			good = http_msg_set_value(m, field, strbuf_slice(&out)) &&
+			       http_msg_target_follows(m, id, field->value);
 	}
 	strbuf_fini(&out);
 	return good;

@@ -157,6 +157,12 @@ bool http_msg_set_authority(struct http_msg *m, struct slice authority)
 			   slice_none());
 }
 
+bool http_msg_target_follows(struct http_msg *m, uint8_t id, struct slice value)
+{
+	return id != FIELD_HOST || m->flags & HTTP_MSG_RESPONSE ||
+	       http_msg_set_authority(m, value);
+}
+
 /* Each Host that there is stays where it is, with another value: a server that is told two hosts
  * may take either. None is added.
  */

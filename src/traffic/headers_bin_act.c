@@ -136,15 +136,8 @@ static bool put_one(const struct bin_edit *e, struct http_msg *m, struct slice n
 {
 	if (!h1_is_token(name) || !is_value(value))
 		return false;
-	if (!e->replace)
-		return http_msg_add_field(m, name, value);
-	if (!http_msg_set_field(m, name, value))
-		return false;
-	/* a request's Host is also in an absolute target */
-	if (http_field_id(name) != FIELD_HOST || m->flags & HTTP_MSG_RESPONSE)
-		return true;
-	value = arena_copy(m->arena, value);
-	return value.ptr && http_msg_set_authority(m, value);
+	return (e->replace ? http_msg_set_field : http_msg_add_field)(m, name, value) &&
+	       http_msg_target_follows(m, http_field_id(name), value);
 }
 
 /* What became of a list: the log has P for one that is wrong, I for one whose end is missing. */

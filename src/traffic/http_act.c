@@ -220,16 +220,11 @@ static enum rule_result edit_result(struct stream *s, bool good)
 	return good ? RULE_CONTINUE : rule_rewrite_failed(s);
 }
 
-/* A request's Host is also in an absolute target. */
-static bool target_follows(const struct edit *e, struct http_msg *m, struct slice value)
-{
-	return e->id != FIELD_HOST || m->flags & HTTP_MSG_RESPONSE ||
-	       http_msg_set_authority(m, value);
-}
-
+/* Adds the field; a request's Host is also in an absolute target. */
 static bool header_put(const struct edit *e, struct http_msg *m, struct slice value)
 {
-	return http_msg_put_field(m, e->id, e->name, value) && target_follows(e, m, value);
+	return http_msg_put_field(m, e->id, e->name, value) &&
+	       http_msg_target_follows(m, e->id, value);
 }
 
 static enum rule_result set_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -288,31 +283,19 @@ static enum rule_result del_header_run(const struct rule *r, struct expr_ctx *ct
 	return RULE_CONTINUE;
 }
 
-static struct slice last_value(const struct edit *e, const struct http_msg *m)
-{
-	struct slice last = slice_none();
-	const struct h1_field *f;
-	int at = -1;
-
-	while ((f = http_field_next(&m->fields, &at, e->id, e->name)))
-		last = f->value;
-	return last;
-}
-
 /* Rewrites the fields that the rule names, or with <elements> the values between their commas. */
 static enum rule_result replace_run(const struct rule *r, struct expr_ctx *ctx, bool elements)
 {
 	struct http_msg *m = rule_message(r, ctx->stream);
 	const struct edit *e = r->data;
-	struct slice before = last_value(e, m), after, format;
+	struct slice format;
+	int at = -1;
 
-	if (slice_is_none(before))
+	if (!http_field_next(&m->fields, &at, e->id, e->name))
 		return RULE_CONTINUE;
 	format = rule_text_make(&e->text, ctx);
-	if (!format.ptr || !http_msg_replace(m, e->id, e->name, e->regex, format, elements))
-		return rule_rewrite_failed(ctx->stream);
-	after = last_value(e, m);
-	return edit_result(ctx->stream, slice_eq(before, after) || target_follows(e, m, after));
+	return edit_result(ctx->stream, format.ptr && http_msg_replace(m, e->id, e->name, e->regex,
+								      format, elements));
 }
 
 static enum rule_result replace_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)

@@ -95,8 +95,10 @@ static int get_headers(lua_State *L)
 static int add_header(lua_State *L)
 {
 	struct http_msg *m = message_of(L);
+	struct slice name = name_at(L, 2), value = clean_at(L, 3);
 
-	return must(L, http_msg_add_field(m, name_at(L, 2), clean_at(L, 3)));
+	return must(L, http_msg_add_field(m, name, value) &&
+		       http_msg_target_follows(m, http_field_id(name), value));
 }
 
 static int set_header(lua_State *L)
@@ -104,10 +106,8 @@ static int set_header(lua_State *L)
 	struct http_msg *m = message_of(L);
 	struct slice name = name_at(L, 2), value = clean_at(L, 3);
 
-	must(L, http_msg_set_field(m, name, value));
-	if (!(m->flags & HTTP_MSG_RESPONSE) && slice_eq_nocase(name, SLICE("host")))
-		must(L, http_msg_set_authority(m, value));
-	return 0;
+	return must(L, http_msg_set_field(m, name, value) &&
+		       http_msg_target_follows(m, http_field_id(name), value));
 }
 
 static int del_header(lua_State *L)
