@@ -141,7 +141,8 @@ void http_msg_drop_field(struct http_msg *m, struct h1_field *field);
 bool http_msg_set_value(struct http_msg *m, struct h1_field *field, struct slice value);
 /* In the fields of that name (<id> is its number) the value, or with <elements> each of its
  * comma-separated elements, without the blanks around it, becomes <to> with its \N if <re> matches.
- * What does not match stays with its blanks. An absolute target follows Host. False: no memory, or more than a buffer.
+ * What does not match stays with its blanks. An absolute target follows Host. False: no memory, or
+ * more than a buffer.
  */
 bool http_msg_replace(struct http_msg *m, uint8_t id, struct slice name, const struct regex *re,
 		      struct slice to, bool elements);
@@ -168,8 +169,6 @@ _Static_assert(FIELD_COUNT <= 64, "a bit for each field");
  * where it stands.
  */
 bool http_msg_set_uri(struct http_msg *m, struct slice uri);
-/* Replaces the host of an absolute form, keeping the rest; any other form is left alone. */
-bool http_msg_set_authority(struct http_msg *m, struct slice authority);
 /* A rule gave field <id> this value: that of a request's Host is also the host of an absolute form.
  * False: no memory.
  */

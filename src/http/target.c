@@ -147,7 +147,8 @@ bool http_msg_set_query(struct http_msg *m, struct slice query)
 			   slice_none());
 }
 
-bool http_msg_set_authority(struct http_msg *m, struct slice authority)
+/* Replaces the host of an absolute form, keeping the rest; any other form is left alone. */
+static bool set_authority(struct http_msg *m, struct slice authority)
 {
 	struct target t = target_split(m->uri);
 
@@ -160,7 +161,7 @@ bool http_msg_set_authority(struct http_msg *m, struct slice authority)
 bool http_msg_target_follows(struct http_msg *m, uint8_t id, struct slice value)
 {
 	return id != FIELD_HOST || m->flags & HTTP_MSG_RESPONSE ||
-	       http_msg_set_authority(m, value);
+	       set_authority(m, value);
 }
 
 /* Each Host that there is stays where it is, with another value: a server that is told two hosts
