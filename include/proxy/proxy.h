@@ -161,7 +161,7 @@ struct proxy_state {
 	uint32_t log_lines;          /* atomic: lines of the frontend that were numbered (%lc) */
 
 	/* What `clear counters all` took from the frontend's: the process's totals stay. */
-	struct { uint64_t connections, sessions, requests, bytes_out; } cleared; /* atomic */
+	struct { uint64_t connections, sessions, requests; } cleared; /* atomic */
 	struct counter_set fe;       /* enum counter_front */
 	struct counter_set be;       /* enum counter_back */
 	uint64_t fe_session_max, be_session_max, be_queue_max; /* atomic; see gauge_add() */

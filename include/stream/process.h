@@ -16,8 +16,6 @@
 
 struct config;
 
-/* Bytes given to clients in the last second, counted as streams end or report. */
-uint64_t streams_bytes_out_rate(void);
 /* A new generation was published: the sessions of the calling thread that are idle go on with it,
  * or are asked to leave when it has no place for them; others do so at their next request.
  */

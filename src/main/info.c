@@ -24,6 +24,7 @@
 #include "manage/stats.h"
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
+#include "net/sent.h"
 #include "proxy/proxy.h"
 #include "stream/process.h"
 #include "tls/tls.h"
@@ -61,7 +62,7 @@ struct info_value {
 
 /* Sums over the frontends. */
 struct traffic {
-	uint64_t connections, requests, streams, bytes_out, current;
+	uint64_t connections, requests, streams, current;
 	uint64_t session_rate, session_rate_max;
 };
 
@@ -79,7 +80,6 @@ static void traffic_add(struct traffic *t, const struct proxy *fe)
 
 	t->connections += total(&st->fe, CNT_CONN_TOT, &st->cleared.connections);
 	t->requests += fe->mode == PROXY_MODE_HTTP ? requests : sessions;
-	t->bytes_out += total(&st->fe, CNT_BYTES_OUT, &st->cleared.bytes_out);
 	t->session_rate += rate_set_read(&st->fe_session_rate);
 	/* the best known bound from below: the busiest frontend's */
 	if (rate_set_max(&st->fe_session_rate) > t->session_rate_max)
@@ -108,8 +108,9 @@ static void collect_traffic(struct info_value *v, const struct config *cfg)
 	v[INFO_SESSRATE].number = t.session_rate;
 	v[INFO_SESSRATELIMIT].number = figures.session_rate_limit;
 	v[INFO_MAXSESSRATE].number = t.session_rate_max;
-	v[INFO_TOTALBYTESOUT].number = t.bytes_out;
-	v[INFO_BYTESOUTRATE].number = streams_bytes_out_rate();
+	v[INFO_TOTALBYTESOUT].number = sent_total();
+	v[INFO_TOTALSPLICEDBYTESOUT].number = sent_total_spliced();
+	v[INFO_BYTESOUTRATE].number = sent_rate();
 	v[INFO_CURRSTREAMS].number = t.current + ctl_connections_count();
 	v[INFO_CUMSTREAMS].number = t.requests + ctl_connections_total();
 }

@@ -133,7 +133,7 @@
 	X(FAILEDRESOLUTIONS, 60, "FailedResolutions", "MGP", INFO_U32, \
 	  "Names that were not resolved since the start") \
 	X(TOTALBYTESOUT, 61, "TotalBytesOut", "MGP", INFO_U64, \
-	  "Bytes sent to clients since the start") \
+	  "Bytes sent since the start, to all sides") \
 	X(TOTALSPLICEDBYTESOUT, 62, "TotalSplicedBytesOut", "MGP", INFO_U64, \
 	  "Bytes of these that went through a pipe") \
 	X(BYTESOUTRATE, 63, "BytesOutRate", "MRP", INFO_U64, \

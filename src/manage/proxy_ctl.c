@@ -194,8 +194,6 @@ static void keep_totals(struct proxy_state *st)
 			   __ATOMIC_RELAXED);
 	__atomic_add_fetch(&st->cleared.requests, counter_read(&st->fe, CNT_REQ_TOT),
 			   __ATOMIC_RELAXED);
-	__atomic_add_fetch(&st->cleared.bytes_out, counter_read(&st->fe, CNT_BYTES_OUT),
-			   __ATOMIC_RELAXED);
 }
 
 /* All but the servers. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "conf/conf.h"
+#include "net/sent.h"
 
 /* A pipe as large as the system allows any user: fewer turns for bulk transfers. */
 #define PIPE_SIZE (1 << 18)
@@ -157,6 +158,7 @@ enum io conn_splice_out(struct conn *c, struct pipe *p, size_t *sent)
 		if (n > 0) {
 			p->bytes -= (size_t)n;
 			*sent += (size_t)n;
+			sent_add_spliced((size_t)n);
 			continue;
 		}
 		if (n < 0 && errno == EINTR)

@@ -11,6 +11,7 @@
 #include "core/thread.h"
 #include "net/conn.h"
 #include "net/net_init.h"
+#include "net/sent.h"
 
 #define SEND_VECTORS_MAX 16
 /* A connection that posts more than that in one turn fills its socket instead. */
@@ -76,6 +77,7 @@ static enum io send_vectors(struct conn *c, const struct iovec *v, int count, si
 	if (n < 0)
 		return raw_failed(c);
 	*sent = (size_t)n;
+	sent_add(*sent);
 	return IO_OK;
 }
 

@@ -21,6 +21,7 @@
 #include "core/fd.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
+#include "net/sent.h"
 #include "udp_priv.h"
 
 /* Datagrams read, and sent by one connection, before others get their turn. */
@@ -200,6 +201,7 @@ static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t
 	while (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
 			return errno;
+	sent_add(len);
 	return 0;
 }
 

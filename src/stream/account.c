@@ -9,8 +9,6 @@
 
 /* How often `option contstats` counts the bytes of a stream that goes on. Manual: 5 seconds. */
 #define CONTSTATS_MS 5000
-/* So that a second of much traffic fits in 32 bits. */
-#define OUT_RATE_UNIT 32
 
 void stream_note_session(int64_t *last_s)
 {
@@ -78,24 +76,6 @@ uint64_t stream_bytes_out(const struct stream *s)
 	return s->back.rx_bytes + s->local.bytes;
 }
 
-/* Of all streams, in units of 32 bytes; zeroed until account_init(). */
-static struct rate_set out_rate;
-
-bool stream_account_init(void)
-{
-	return out_rate.shards || rate_set_init(&out_rate);
-}
-
-void stream_account_fini(void)
-{
-	rate_set_fini(&out_rate);
-}
-
-uint64_t streams_bytes_out_rate(void)
-{
-	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
-}
-
 /* Bytes that are to be counted. */
 struct traffic {
 	uint64_t in, out, req_out, res_in, res_out;
@@ -119,7 +99,6 @@ static void count_front_bytes(struct proxy *fe, struct listener_conf *l, const s
 	count_traffic(&fe->state->fe, t, CNT_FRONT_REQ_OUT);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		count_traffic(&l->state->counters, t, CNT_FRONT_REQ_OUT);
-	rate_set_add(&out_rate, (unsigned)((t->out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
 }
 
 /* What <now> has more than was <counted> before, which becomes <now>. */

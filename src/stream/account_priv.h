@@ -5,9 +5,6 @@
 
 #include "stream/stream.h"
 
-/* The rate of bytes; false: no memory. */
-bool stream_account_init(void);
-void stream_account_fini(void);
 void stream_count_begin(struct stream *s);
 /* A TCP stream became one of HTTP, or makes room for others: its connection is of another kind. */
 void stream_count_upgrade(struct stream *s);

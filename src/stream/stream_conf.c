@@ -99,7 +99,7 @@ static void stream_thread_fini(void)
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
-	return stream_init() && stream_account_init() && inside_init();
+	return stream_init() && inside_init();
 }
 
 /* Logs are no streams: what backends in `mode log` have for those is warned of. */
@@ -146,11 +146,6 @@ static void stream_adopt(struct config *next, struct config *prev)
 	stream_settings_count(next);
 }
 
-static void stream_fini(void)
-{
-	stream_account_fini();
-}
-
 static struct slot *const stream_slots_list[] = {
 	&stream_tune_slot, &stream_proxy_slot, &error_capture_slot, NULL
 };
@@ -162,5 +157,5 @@ const struct module mod_stream = {
 	.name = "stream", .keywords = keywords, .slots = stream_slots_list,
 	.init = stream_module_init, .check = stream_check, .check_backend = stream_check_added,
 	.start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
-	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
+	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini,
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include "base/bug.h"
+#include "net/sent.h"
 #include "early_priv.h"
 #include "gcm_priv.h"
 #include "wire_priv.h"
@@ -91,6 +92,7 @@ static ssize_t put(struct conn *c, const unsigned char *p, size_t len, bool more
 		if (n < 0)
 			break;
 		done += (size_t)n;
+		sent_add((size_t)n);
 		if (done < len && (size_t)n < len)
 			break; /* a short write: the socket is full */
 	}

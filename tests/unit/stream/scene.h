@@ -182,7 +182,7 @@ static void scene_init(void)
 		abort();
 	stream_set_stages(stream_stages, filter_stages, filters_instead);
 	list_init(&stream_list_of_thread);
-	if (!stream_init() || !stream_account_init())
+	if (!stream_init())
 		abort();
 }
 
