@@ -336,6 +336,7 @@ static bool session_take_line(struct ctl_session *s)
 	const char *text = len ? s->in.ptr + s->in_pos : "";
 	struct slice payload = slice_none();
 	const char *nl = memchr(text, '\n', len);
+	bool cr;
 
 	s->in_payload = false;
 	end = nl ? (size_t)(nl - text) : len;
@@ -344,11 +345,10 @@ static bool session_take_line(struct ctl_session *s)
 	if (!nl || s->quit)
 		return false;
 	after = end + 1;
-	if (end > 0 && text[end - 1] == '\r')
-		end--;
-	mark = find_payload_mark(text, end);
+	cr = end > 0 && text[end - 1] == '\r';
+	mark = find_payload_mark(text, end - cr);
 	if (mark != SIZE_MAX) {
-		struct slice pattern = slice_make(text + mark + 2, end - mark - 2);
+		struct slice pattern = slice_make(text + mark + 2, end - cr - mark - 2);
 
 		if (!session_find_payload(s, slice_make(text, len), pattern, &after, &payload))
 			return false;
@@ -359,6 +359,9 @@ static bool session_take_line(struct ctl_session *s)
 		s->quit = true;
 		return false;
 	}
+	/* A CR ends the command as ';' does: another one, without words, comes behind. */
+	if (cr && mark == SIZE_MAX)
+		s->line[end - 1] = ';';
 	s->in_pos += after;
 	return true;
 }

@@ -134,7 +134,7 @@ static void test_lines(void)
 	is_str(talk(CTL_USER, "\n"), "\n", "empty line");
 	is_str(talk(CTL_USER, "quit\ntest args a\n"), "", "quit");
 	is_str(talk(CTL_USER, "test args a;quit;test args b\n"), "[a]\n\n", "quit in a chain");
-	is_str(talk(CTL_USER, "test args a\r\n"), "[a]\n\n", "CR before LF is dropped");
+	is_str(talk(CTL_USER, "test args a\r\n"), "[a]\n\n\n", "CR ends a command, as ; does");
 }
 
 static void test_payload(void)
