@@ -227,8 +227,9 @@ void time_set_add(struct time_set *t, const uint64_t ms[TIME_KINDS]);
 uint32_t time_set_average(const struct time_set *t, enum time_kind kind);
 /* In ms, since the start or the last time_set_clear(). */
 uint32_t time_set_max(const struct time_set *t, enum time_kind kind);
-/* Forgets the maxima. */
+/* Forgets the maxima; and what the averages are made of. */
 void time_set_clear(struct time_set *t);
+void time_set_clear_averages(struct time_set *t);
 
 /* --- latencies ------------------------------------------------------------------------------ */
 

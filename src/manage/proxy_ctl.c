@@ -162,6 +162,14 @@ static void clear_max(void *max, size_t size)
 
 #define CLEAR(member) clear_max(&(member), sizeof(member))
 
+/* What the last requests took, and when the last one came. */
+static void clear_lately(struct time_set *times, struct latency_set *latency, int64_t *last_s)
+{
+	time_set_clear_averages(times);
+	latency_set_clear(latency);
+	__atomic_store_n(last_s, 0, __ATOMIC_RELAXED);
+}
+
 static void clear_server(struct server_state *st, bool all)
 {
 	CLEAR(st->session_max);
@@ -169,7 +177,7 @@ static void clear_server(struct server_state *st, bool all)
 	rate_set_clear_max(&st->session_rate);
 	time_set_clear(&st->times);
 	if (all)
-		latency_set_clear(&st->latency);
+		clear_lately(&st->times, &st->latency, &st->last_session_s);
 	clear_set(&st->counters, false, all);
 }
 
@@ -219,7 +227,7 @@ static void clear_proxy(struct proxy *px, bool all)
 		rate_set_clear_max(&st->be_session_rate);
 		time_set_clear(&st->times);
 		if (all)
-			latency_set_clear(&st->be_latency);
+			clear_lately(&st->times, &st->be_latency, &st->last_session_s);
 		clear_set(&st->be, false, all);
 	}
 }

@@ -294,3 +294,14 @@ void time_set_clear(struct time_set *t)
 		for (int k = 0; k < TIME_KINDS; k++)
 			__atomic_store_n(&time_shard(t, g)->max[k], 0, __ATOMIC_RELAXED);
 }
+
+void time_set_clear_averages(struct time_set *t)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		struct time_shard *s = time_shard(t, g);
+
+		__atomic_store_n(&s->count, 0, __ATOMIC_RELAXED);
+		for (int k = 0; k < TIME_KINDS; k++)
+			__atomic_store_n(&s->sum[k], 0, __ATOMIC_RELAXED);
+	}
+}
