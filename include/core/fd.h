@@ -42,6 +42,8 @@ enum fd_flags {
 
 extern struct fd_entry *fd_table; /* indexed by descriptor; fd_table_size entries */
 extern int fd_table_size;
+/* Entries from the first to the last one that was ever used: what a walk looks at. Any thread. */
+int fd_table_used(void);
 
 /* Registers <fd> (non-blocking) with the calling thread's poller. False: errno tells; the caller
  * keeps the descriptor.

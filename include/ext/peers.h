@@ -44,6 +44,8 @@ unsigned peers_connected(void);
 bool peers_are_declared(const struct config *cfg);
 /* How many sockets its sections listen on, as far as they are whole and enabled. */
 unsigned peers_count_listeners(const struct config *cfg);
+/* How many peers they have, this process included. */
+unsigned peers_count(const struct config *cfg);
 /* A process was started to replace one that may have something to teach (-sf, -st): it is waited
  * for. Before the threads.
  */

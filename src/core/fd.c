@@ -11,6 +11,22 @@
 #include "worker_priv.h"
 
 static int fd_total; /* atomic */
+static int fd_used;  /* atomic: the highest descriptor so far, and one */
+
+int fd_table_used(void)
+{
+	return __atomic_load_n(&fd_used, __ATOMIC_ACQUIRE);
+}
+
+static void fd_note_used(int fd)
+{
+	int used = __atomic_load_n(&fd_used, __ATOMIC_RELAXED);
+
+	while (unlikely(fd >= used))
+		if (__atomic_compare_exchange_n(&fd_used, &used, fd + 1, true, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			break;
+}
 
 /* Is there an entry for <fd>, and a poller for this thread? False: errno. */
 static bool fd_is_possible(int fd)
@@ -23,6 +39,7 @@ static bool fd_is_possible(int fd)
 		errno = EMFILE;
 		return false;
 	}
+	fd_note_used(fd);
 	return likely(worker_self->poll != NULL) || poller_thread_init(worker_self);
 }
 

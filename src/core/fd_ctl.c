@@ -75,7 +75,7 @@ static void fd_dump_visit(void *ctx)
 	struct fd_dump *dump = ctx;
 
 	fd_shared_lock();
-	for (int i = 0; i < BATCH && dump->at + i < fd_table_size; i++) {
+	for (int i = 0; i < BATCH && dump->at + i < fd_table_used(); i++) {
 		const struct fd_entry *e = &fd_table[dump->at + i];
 		const struct fd_kind *kind;
 
@@ -168,7 +168,7 @@ static bool fd_dump_parse(struct fd_dump *dump, struct ctl_request *rq)
 /* Prints the batch that came back, and goes on to the next one that has any descriptor. */
 static bool fd_dump_next(struct fd_dump *dump, struct strbuf *out)
 {
-	int last = dump->only >= 0 ? dump->only : fd_table_size - 1;
+	int last = dump->only >= 0 ? dump->only : fd_table_used() - 1;
 
 	for (unsigned i = 0; i < BATCH; i++) {
 		strbuf_add(out, strbuf_slice(&dump->lines[i]));
@@ -202,7 +202,7 @@ static struct fd_dump *fd_dump_begin(struct ctl_request *rq)
 		ctl_error(rq, "Invalid FD type");
 		return NULL;
 	}
-	if (dump->only >= fd_table_size)
+	if (dump->only >= fd_table_used())
 		return NULL;
 	dump->at = (dump->only < 0 ? 0 : dump->only / BATCH * BATCH) - BATCH;
 	return dump;

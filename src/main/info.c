@@ -133,7 +133,7 @@ static void collect_limits(struct info_value *v, const struct config *cfg)
 {
 	unsigned listeners = stop_is_stopping() ? 0 : listen_count(cfg) + stats_sockets_count(cfg);
 
-	v[INFO_ULIMIT_N].number = (uint64_t)main_limits.descriptors;
+	v[INFO_ULIMIT_N].number = (uint64_t)main_limits.told;
 	v[INFO_MAXSOCK].number = (uint64_t)main_limits.maxsock;
 	v[INFO_MAXCONN].number = (uint64_t)
 		__atomic_load_n(&main_limits.maxconn, __ATOMIC_RELAXED);

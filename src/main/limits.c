@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* limits.c - how many connections, descriptors and pipes the process may have
  *
- * Without maxconn, the connections are what the descriptors allow: two for each, one per
- * listening socket,
- * some for each thread. With it, the descriptors follow.
+ * Without maxconn, the connections are what the descriptors allow: two for each, one per listening
+ * socket and check, some for each peer and thread. With it, the descriptors follow.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,11 +11,14 @@
 #include "core/fd.h"
 #include "core/pool.h"
 #include "core/thread.h"
+#include "ext/peers.h"
 #include "front/listen.h"
 #include "net/pipe.h"
 #include "proxy/proxy.h"
+#include "proxy/server.h"
 #include "stream/process.h"
 #include "generation_priv.h"
+#include "mode_priv.h"
 #include "options_priv.h"
 #include "settings_priv.h"
 
@@ -24,18 +26,35 @@
  * reference's figures.
  */
 #define PER_THREAD 3
+#define PER_PEER 3
 #define FOR_PROCESS 10
+/* Entries of the table of descriptors, of which those that are not used cost nothing: for checks and
+ * connections that come with a reload or by the Runtime API.
+ */
+#define TABLE_MAX (1 << 20)
 /* Memory of a connection besides its two buffers, for -m. */
 #define CONNECTION_BYTES 4680
 
 struct main_limits main_limits;
+
+/* Descriptors of checks; two for an agent. */
+static int64_t check_descriptors(const struct config *cfg)
+{
+	int64_t count = 0;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		for (struct server *srv = server_first(px); srv; srv = server_next(srv))
+			count += srv->checks.health.on + 2 * srv->checks.agent.on;
+	return count;
+}
 
 static int64_t other_descriptors(const struct config *cfg)
 {
 	unsigned stats = stats_sockets_count(cfg);
 
 	return (int64_t)(generation_count_listeners(cfg) + stats) +
-	       (stats ? settings_of(cfg)->stats_maxconn : 0) +
+	       (stats ? settings_of(cfg)->stats_maxconn : 0) + check_descriptors(cfg) +
+	       (int64_t)peers_count(cfg) * PER_PEER + (worker_has_master() ? 1 : 0) +
 	       (int64_t)thread_count() * PER_THREAD + FOR_PROCESS;
 }
 
@@ -133,6 +152,16 @@ static int usable_descriptors(const struct main_limits *l)
 	return (int)(l->descriptors < l->maxsock ? l->descriptors : l->maxsock);
 }
 
+/* Entries for what is planned, and for more that a reload may bring. */
+static int table_size(const struct main_limits *l)
+{
+	int64_t planned = usable_descriptors(l) + 64;
+
+	if (planned < TABLE_MAX)
+		planned = TABLE_MAX;
+	return (int)(l->descriptors < planned ? l->descriptors : planned);
+}
+
 bool limits_apply(struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
@@ -157,6 +186,7 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	if (!raise_limit(o, set, &limit, set->descriptors ? set->descriptors : l->maxsock))
 		return false;
 	l->descriptors = (int64_t)limit.rlim_cur;
+	l->told = set->descriptors ? set->descriptors : usable_descriptors(l);
 	pool_set_limit((uint64_t)o->memory_mb << 20);
 	pipe_set_limit((unsigned)l->maxpipes);
 	listen_set_limits((unsigned)l->maxconn, (unsigned)set->maxconnrate,
@@ -164,7 +194,7 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	l->proxy_maxconn = o->proxy_maxconn ? o->proxy_maxconn : l->maxconn;
 	proxies_set_process_maxconn(cfg, l->proxy_maxconn);
 	stream_limit_idle(cfg, usable_descriptors(l));
-	if (!fd_init(usable_descriptors(l) + 64)) {
+	if (!fd_init(table_size(l))) {
 		diag_say(DIAG_ALERT, "[%s.main()] out of memory for the table of descriptors.",
 			 o->program);
 		return false;

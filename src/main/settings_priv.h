@@ -67,6 +67,7 @@ struct main_limits {
 	int64_t proxy_maxconn; /* of frontends that have none */
 	int64_t maxsock;      /* descriptors needed */
 	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
+	int64_t told;         /* of these, what is said to be in use: Ulimit-n */
 	int64_t maxpipes;
 	int64_t memory_mb;    /* -m; 0 none */
 };

@@ -349,8 +349,8 @@ def precedence(tap, b):
 
 def descriptors(tap, b):
     """How limits of descriptors follow from the configuration, told by differences."""
-    def info(glob="\tnbthread 1\n\tmaxconn 1000\n", listeners=1, limit=None, args=()):
-        conf = glob + "defaults\n\tmode http\n\ttimeout client 5s\n"
+    def info(glob="\tnbthread 1\n\tmaxconn 1000\n", listeners=1, limit=None, args=(), more=""):
+        conf = glob + "defaults\n\tmode http\n\ttimeout client 5s\n" + more
         for port in lib.ports(listeners):
             conf += "frontend f%d\n\tbind 127.0.0.1:%d\n" % (port, port)
 
@@ -370,6 +370,14 @@ def descriptors(tap, b):
     tap.eq(info("\tnbthread 1\n\tmaxconn 1500\n")[0] - base[0], 1000, "500 more connections")
     tap.eq(info(listeners=4)[0] - base[0], 3, "three more listeners")
     tap.eq(info("\tnbthread 1\n\tmaxconn 1000\n\tmaxpipes 100\n")[0] - base[0], 200, "100 pipes")
+    line = "\tserver s%d 127.0.0.1:1 "
+    late = "backend b\n\ttimeout connect 5s\n\ttimeout server 5s\n\tdefault-server inter 60s\n"
+    tap.eq(info(more=late + (line + "check\n") * 3 % (1, 2, 3))[0] - base[0], 3, "three checks")
+    tap.eq(info(more=late + line % 1 + "check agent-check agent-port 5\n")[0] - base[0], 3, "a check and an agent")
+    port = lib.ports(1)[0]
+    tap.eq(info(more="peers p\n\tpeer me 127.0.0.1:%d\n\tpeer a 127.0.0.1:1\n" % port, args=("-L", "me"))[0] -
+           base[0], 7, "two peers, and the socket of one")
+    tap.eq(base[2], base[0], "Ulimit-n is what is needed")
     got = info("\tnbthread 1\n", limit=(512, 3000))
     tap.ok(2900 < got[0] <= 3000, "without maxconn: as many as the hard limit allows", got)
     tap.ok(1400 < got[1] < 1500, "without maxconn: about half of it", got)
@@ -384,6 +392,30 @@ def descriptors(tap, b):
 
     status, out, err = b.run("-db", "-f", conf, preexec_fn=low)
     tap.ok(status == 1 and "limit is 1024" in err, "more than the system allows is refused", err)
+
+
+def more_checks_than_connections(tap, b):
+    """Checks that wait for an answer, more than maxconn has descriptors for: nothing else goes short of them."""
+    reads = []
+
+    def silent(s):
+        reads.append(s.recv(1000))
+        s.recv(1)
+
+    server = lib.Server(silent, backlog=1000)
+    conf = ("\tmaxconn 10\n\tnbthread 1\n\tspread-checks 0\n\tmax-spread-checks 10\n"
+            "defaults\n\tmode http\n\ttimeout client 60s\n\ttimeout server 60s\n\ttimeout connect 60s\n"
+            "\ttimeout check 60s\nfrontend f\n\tbind 127.0.0.1:%d\n\thttp-request return status 200\n"
+            "backend b\n\toption httpchk\n\tdefault-server check inter 1s fall 1\n" % b.port)
+    conf += "".join("\tserver s%d 127.0.0.1:%d\n" % (i, server.port) for i in range(200))
+    with lib.Proxy(b.program, conf) as p:
+        tap.ok(lib.until(lambda: len(reads) == 200), "200 checks have connections at once", len(reads))
+        with lib.connect(b.port) as s:
+            s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            tap.ok(lib.recv_all(s).startswith(b"HTTP/1.1 200"), "a client is served meanwhile")
+        states = [r["check_status"] for k, r in p.stats().items() if k[0] == "b" and k[1].startswith("s")]
+        tap.eq(sum("SOCKERR" in s for s in states), 0, "no check failed for want of a descriptor")
+    server.close()
 
 
 def rights(tap, b):
@@ -496,7 +528,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
         tap.run((versions, answers, checks, silent_options, useless_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
-                     precedence, descriptors, rights, stops, dumps), b)
+                     precedence, descriptors, more_checks_than_connections, rights, stops, dumps), b)
     tap.done()
 
 

@@ -79,6 +79,16 @@ unsigned peers_count_listeners(const struct config *cfg)
 	return count;
 }
 
+unsigned peers_count(const struct config *cfg)
+{
+	unsigned count = 0;
+
+	for (struct peers_conf *c = peers_config_of(cfg)->first; c; c = c->next)
+		for (struct list *l = c->proxy->servers.next; l != &c->proxy->servers; l = l->next)
+			count += !c->disabled;
+	return count;
+}
+
 bool peers_listen_open(struct config *cfg, const struct config *prev, struct diag_list *diags)
 {
 	bool good = true;
