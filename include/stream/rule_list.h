@@ -22,7 +22,7 @@ struct split;
 /* The order in which kinds of rules are evaluated, whatever their order in the file. */
 enum rule_order {
 	ORDER_NONE, ORDER_QUIC_INITIAL, ORDER_TCP_CONNECTION, ORDER_TCP_SESSION, ORDER_TCP_CONTENT,
-	ORDER_HTTP_REQUEST, ORDER_REDIRECT, ORDER_USE_BACKEND, ORDER_USE_SERVER,
+	ORDER_MONITOR_FAIL, ORDER_HTTP_REQUEST, ORDER_REDIRECT, ORDER_USE_BACKEND, ORDER_USE_SERVER,
 	ORDER_TCP_RESPONSE, ORDER_HTTP_RESPONSE, /* of answers: an order of their own */
 };
 
@@ -62,7 +62,7 @@ struct rule_proxy {
 					  * NULL until the first use */
 	const struct rule_use *use;      /* while a ruleset is read */
 	int64_t inspect_ms[2];           /* request, response; 0 none */
-	enum rule_order last_order[2];   /* latest kind seen, for warnings: requests, responses */
+	unsigned orders;                 /* bit n: enum rule_order n was seen, for warnings */
 	unsigned heir_caps;              /* check phase, of defaults with rules: of their users */
 	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
 	unsigned first_number[RULES_COUNT], numbered;

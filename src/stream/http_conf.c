@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http_conf.c - edge file: monitor-uri, monitor fail, http-error, http-send-name-header */
 #include "http_proxy.h"
+#include "rule_priv.h"
 
 static bool monitor_uri_parse(struct conf_line *l)
 {
@@ -27,6 +28,7 @@ static bool monitor_fail_parse(struct conf_line *l)
 	if (!conf_peek(l) || !rule_at_end(l))
 		return conf_error(l, l->at, NULL, "'monitor fail' requires either 'if' or 'unless' "
 				  "followed by a condition.");
+	rule_warn_order(l, ORDER_MONITOR_FAIL);
 	if (!rule_take_condition(l, "monitor fail", rule_phases(l->object, RULES_HTTP_REQUEST),
 				 &f->condition))
 		return false;

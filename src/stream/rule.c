@@ -109,6 +109,7 @@ void rule_warn_order(struct conf_line *l, enum rule_order order)
 		[ORDER_TCP_CONNECTION] = "tcp-request connection",
 		[ORDER_TCP_SESSION] = "tcp-request session",
 		[ORDER_TCP_CONTENT] = "tcp-request content",
+		[ORDER_MONITOR_FAIL] = "monitor fail",
 		[ORDER_HTTP_REQUEST] = "http-request",
 		[ORDER_REDIRECT] = "redirect",
 		[ORDER_USE_BACKEND] = "use_backend",
@@ -117,17 +118,18 @@ void rule_warn_order(struct conf_line *l, enum rule_order order)
 		[ORDER_HTTP_RESPONSE] = "http-response",
 	};
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	const unsigned requests = (1u << ORDER_TCP_RESPONSE) - 1;
+	unsigned later = rp->orders & (order < ORDER_TCP_RESPONSE ? requests : ~requests);
+	const char *next;
 
-	enum rule_order *last = &rp->last_order[order >= ORDER_TCP_RESPONSE];
-
+	rp->orders |= 1u << order;
+	later &= ~0u << (order + 1);
 	/* use_backend and use-server are of different sections, of which `listen` is both */
-	if (order < *last && order != ORDER_USE_BACKEND)
-		conf_warn(l, 0, NULL,
-			  "a '%s' rule placed after %s '%s' rule will still be processed "
-			  "before.", names[order], *names[*last] == 'h' ? "an" : "a",
-			  names[*last]);
-	else if (order > *last)
-		*last = order;
+	if (!later || order == ORDER_USE_BACKEND)
+		return;
+	next = names[__builtin_ctz(later)];
+	conf_warn(l, 0, NULL, "a '%s' rule placed after %s '%s' rule will still be processed "
+		  "before.", names[order], *next == 'h' ? "an" : "a", next);
 }
 
 bool rule_at_end(const struct conf_line *l)

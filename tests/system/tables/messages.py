@@ -252,6 +252,22 @@ MESSAGES = [
         "WARNING config : parsing [x.cfg:9] : a 'http-request' rule placed after a 'use_bac"
         "kend' rule will still be processed before.",
     ]),
+    ("tcp-request session behind two that come later: the next one is named", "same", F +
+     "\ttcp-request content accept if TRUE\n\tuse_backend b if TRUE\n\ttcp-request session accept if TRUE\nbackend b\n",
+     0, [
+        "WARNING config : parsing [x.cfg:10] : a 'tcp-request session' rule placed after a 'tcp-request content' rule "
+        "will still be processed before.",
+    ]),
+    ("monitor fail behind http-request", "same", F +
+     "\thttp-request allow if TRUE\n\tmonitor fail if FALSE\n", 0, [
+        "WARNING config : parsing [x.cfg:9] : a 'monitor fail' rule placed after an 'http-request' rule will still be "
+        "processed before.",
+    ]),
+    ("tcp-request connection behind monitor fail", "same", F +
+     "\tmonitor fail if FALSE\n\ttcp-request connection accept if TRUE\n", 0, [
+        "WARNING config : parsing [x.cfg:9] : a 'tcp-request connection' rule placed after a 'monitor fail' rule will "
+        "still be processed before.",
+    ]),
     ("inspect-delay said twice", "same", F +
      "\ttcp-request inspect-delay 1s\n\ttcp-request inspect-delay 2s\n", 0, [
         "WARNING config : parsing [x.cfg:9] : ignoring tcp-request inspect-delay (was alrea"
