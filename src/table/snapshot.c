@@ -125,8 +125,23 @@ static bool is_alone(const struct table *t, struct diag_list *diags)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* The contents, to be freed. NULL: errno. */
-static char *file_contents(const struct table_snapshot *f, size_t *len)
+/* Looks at both ends before there is memory for all of it: a path may name anything. False: it is
+ * refused, or errno.
+ */
+static bool looks_right(int fd, uint64_t len, struct snapshot_loaded *got)
+{
+	char head[SNAPSHOT_HEAD], tail[SNAPSHOT_TAIL];
+
+	if (len >= sizeof(head) + sizeof(tail) &&
+	    (pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	     pread(fd, tail, sizeof(tail), (off_t)(len - sizeof(tail))) != (ssize_t)sizeof(tail)))
+		return false;
+	return snapshot_may_be_whole(head, tail, len, got);
+}
+
+/* The contents, to be freed. NULL: errno, or got->error. */
+static char *file_contents(const struct table_snapshot *f, size_t *len,
+			   struct snapshot_loaded *got)
 {
 	int fd = openat(f->directory, f->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	char *bytes = NULL;
@@ -137,8 +152,8 @@ static char *file_contents(const struct table_snapshot *f, size_t *len)
 		return NULL;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		errno = EINVAL;
-	else
-		bytes = file_read_all(fd, SIZE_MAX / 4, len);
+	else if (looks_right(fd, (uint64_t)st.st_size, got))
+		bytes = file_read_all(fd, (size_t)st.st_size, len);
 	error = errno;
 	close(fd);
 	errno = error;
@@ -149,14 +164,14 @@ static void read_table(const struct table *t, struct diag_list *diags)
 {
 	struct snapshot_loaded got = { 0 };
 	size_t len = 0;
-	char *bytes = file_contents(t->snapshot, &len);
+	char *bytes = file_contents(t->snapshot, &len, &got);
 
-	if (!bytes && errno == ENOENT)
+	if (!bytes && !*got.error && errno == ENOENT)
 		return; /* the first start */
-	if (!bytes)
-		snprintf(got.error, sizeof(got.error), "%s", strerror(errno));
-	else
+	if (bytes)
 		snapshot_load(t->state, bytes, len, clock_read_wall_us(), &got);
+	else if (!*got.error)
+		snprintf(got.error, sizeof(got.error), "%s", strerror(errno));
 	free(bytes);
 	if (*got.error)
 		diag_add(diags, DIAG_WARNING, NULL, NULL, "stick-table '%s': the snapshot '%s' is "

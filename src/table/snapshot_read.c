@@ -36,6 +36,14 @@ static bool refuse(struct snapshot_loaded *out, const char *fmt, ...)
 	return false;
 }
 
+/* A terminal must not be driven by what a file contains. */
+static void make_printable(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
+			*text = '?';
+}
+
 /* --- bytes ------------------------------------------------------------------------------------ */
 
 static uint64_t number_at(const unsigned char *at, unsigned bytes)
@@ -255,21 +263,29 @@ static uint64_t checksum(const char *bytes, size_t len)
 	return sum;
 }
 
-/* Is it a whole file of this format? */
-static bool check_whole(const char *bytes, size_t len, struct snapshot_loaded *out)
+bool snapshot_may_be_whole(const char *head, const char *tail, uint64_t len,
+			   struct snapshot_loaded *out)
 {
-	const unsigned char *tail;
-
-	if (len < SNAPSHOT_HEAD + SNAPSHOT_TAIL ||
-	    memcmp(bytes, SNAPSHOT_MAGIC, 8) != 0)
+	if (len < SNAPSHOT_HEAD + SNAPSHOT_TAIL || memcmp(head, SNAPSHOT_MAGIC, 8) != 0)
 		return refuse(out, len ? "it is no snapshot of a stick-table" : "it is empty");
-	tail = (const unsigned char *)bytes + len - SNAPSHOT_TAIL;
-	out->version = (uint32_t)number_at((const unsigned char *)bytes + 8, 4);
+	out->version = (uint32_t)number_at((const unsigned char *)head + 8, 4);
 	if (out->version != SNAPSHOT_VERSION)
 		return refuse(out, "its format is version %u, and this program reads version %u",
 			      out->version, SNAPSHOT_VERSION);
-	if (number_at(tail + 8, 8) != len || number_at(tail + 16, 8) != checksum(bytes, len - 8))
-		return refuse(out, "it is cut or damaged: its length or its checksum is wrong");
+	return number_at((const unsigned char *)tail + 8, 8) == len ||
+	       refuse(out, "it is cut or damaged: its length is wrong");
+}
+
+/* Is it a whole file of this format? */
+static bool check_whole(const char *bytes, size_t len, struct snapshot_loaded *out)
+{
+	const char *last = len < SNAPSHOT_TAIL ? bytes : bytes + len - SNAPSHOT_TAIL;
+	const unsigned char *tail = (const unsigned char *)last;
+
+	if (!snapshot_may_be_whole(bytes, last, len, out))
+		return false;
+	if (number_at(tail + 16, 8) != checksum(bytes, len - 8))
+		return refuse(out, "it is cut or damaged: its checksum is wrong");
 	out->entries = number_at(tail, 8);
 	return true;
 }
@@ -292,6 +308,7 @@ static bool check_shape(const struct table_shape *s, struct reader *r, uint32_t 
 		       (int)(shape_len > 200 ? 200 : shape_len), (const char *)theirs,
 		       (int)(mine.len > 200 ? 200 : mine.len), mine.ptr ? mine.ptr : "");
 	strbuf_fini(&mine);
+	make_printable(out->error);
 	return good;
 }
 

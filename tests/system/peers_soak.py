@@ -467,13 +467,14 @@ def soak(tap, args, folder, programs):
 
 def main():
     args = lib.arguments(__doc__, ("partner", "", "the program on the other side; the same"), ("seed", 1, "of the troubles"),
+                         ("haload", "", "the program whose haload sends requests; --program"),
                          ("entries", 5000, "entries of all tables"), ("seconds", 4, "how long there is trouble"),
                          ("rate", 10000, "updates a second of both sides"))
     tap = lib.Tap()
     folder = tempfile.mkdtemp(prefix="hapt.")
     os.mkdir(folder + "/said")
     Side.haload = folder + "/haload"
-    os.symlink(args.program, Side.haload)
+    os.symlink(os.path.abspath(args.haload or args.program), Side.haload)
     try:
         soak(tap, args, folder, (args.program, args.partner or args.program))
     finally:

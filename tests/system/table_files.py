@@ -136,6 +136,16 @@ def refused(tap, args, folder):
         with Scene(args, folder, every="1h") as p:
             tap.eq(entries(p), {}, name + ": the table starts empty")
             tap.ok(message in p.output() and path in p.output(), name + ": told so", p.output())
+    for name, ends, message in (("a terabyte of nothing", (b"", b""), "it is no snapshot of a stick-table"),
+                                ("a terabyte between a head and an end", (whole[:100], whole[-24:]), "it is cut or damaged")):
+        with open(path, "wb") as f: # sparse: there is neither disk nor memory for so much
+            f.write(ends[0])
+            f.truncate((1 << 40) - len(ends[1]))
+            f.seek(0, os.SEEK_END)
+            f.write(ends[1])
+        with Scene(args, folder, every="1h") as p:
+            tap.eq(entries(p), {}, name + ": the table starts empty")
+            tap.ok(message in p.output(), name + ": told so", p.output())
     with open(path, "wb") as f:
         f.write(whole)
     more = "backend other\n\tstick-table type ipv6 size 10 store gpc0 file %s/other" % folder

@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/bug.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/replace.h"
 #include "core/activity.h"
 #include "snapshot_priv.h"
@@ -203,6 +205,166 @@ static void test_shape(void)
 	free(bytes);
 }
 
+/* --- made on purpose: the checksum is right ----------------------------------------------------- */
+
+struct forgery {
+	const char *shape;   /* NULL: that of the table */
+	uint32_t shape_len;  /* 0: as it is */
+	uint64_t wall_us, count;
+	const char *entries;
+	size_t size;
+};
+
+static void put64(char *at, uint64_t v)
+{
+	memcpy(at, &v, 8);
+}
+
+static bool forged(struct table_state *st, const struct forgery *f, uint64_t now_us,
+		   struct snapshot_loaded *got)
+{
+	struct strbuf b, shape;
+	char tail[24] = { 0 }, head[32] = SNAPSHOT_MAGIC;
+	uint64_t sum = 0;
+	uint32_t len;
+	bool good;
+
+	strbuf_init(&shape);
+	if (f->shape)
+		strbuf_add_str(&shape, f->shape);
+	else
+		snapshot_shape(table_state_shape(st), &shape);
+	len = f->shape_len ? f->shape_len : (uint32_t)shape.len;
+	head[8] = SNAPSHOT_VERSION;
+	memcpy(head + 12, &len, 4);
+	put64(head + 16, f->wall_us);
+	strbuf_init(&b);
+	strbuf_add(&b, slice_make(head, sizeof(head)));
+	strbuf_add(&b, strbuf_slice(&shape));
+	strbuf_add(&b, slice_make(f->entries, f->size));
+	strbuf_fini(&shape);
+	put64(tail, f->count);
+	put64(tail + 8, b.len + sizeof(tail));
+	strbuf_add(&b, slice_make(tail, 16));
+	for (size_t at = 0; at < b.len; at += SNAPSHOT_BLOCK)
+		sum = hash_xxh3(b.ptr + at, b.len - at < SNAPSHOT_BLOCK ? b.len - at
+				: SNAPSHOT_BLOCK, sum);
+	put64(tail + 16, sum);
+	strbuf_add(&b, slice_make(tail + 16, 8));
+	good = snapshot_load(st, b.ptr, b.len, now_us, got);
+	strbuf_fini(&b);
+	return good;
+}
+
+static struct table_shape plain_shape(enum table_type type, uint32_t key_len)
+{
+	struct table_shape s = { .type = (uint8_t)type, .key_len = key_len };
+
+	s.count[TABLE_GPC0] = 1;
+	table_shape_lay_out(&s);
+	return s;
+}
+
+/* Counts that no file has, and descriptions that end nowhere. */
+static void test_forged_counts(void)
+{
+	static const char one[] = "\0\0\0\0" "\1\0\0\0" "\7\0\0";
+	const uint64_t counts[] = { 0, 2, 3, 4, 1ull << 32, 1ull << 60, (1ull << 60) + 1,
+				    1ull << 61, 1ull << 63, UINT64_MAX };
+	const uint32_t lengths[] = { 1, 1000, 1u << 31, UINT32_MAX };
+	struct table_shape s = plain_shape(TABLE_INTEGER, 4);
+	struct table_state *st = state_of(&s, 100, 0);
+	struct snapshot_loaded got;
+	struct forgery f = { .entries = one, .size = 12 };
+
+	for (unsigned i = 0; i < ARRAY_LEN(counts); i++) {
+		f.count = counts[i];
+		ok(!forged(st, &f, 0, &got) && *got.error, "%llu entries, and there is one: %s",
+		   (unsigned long long)counts[i], got.error);
+	}
+	f.count = 1;
+	for (unsigned i = 0; i < ARRAY_LEN(lengths); i++) {
+		f.shape_len = lengths[i];
+		ok(!forged(st, &f, 0, &got) && *got.error, "a description of %u bytes: %s",
+		   lengths[i], got.error);
+	}
+	f.shape_len = 0;
+	f.shape = "type \x1b[2Jinteger\n\x9b.";
+	ok(!forged(st, &f, 0, &got) && strstr(got.error, "'type ?[2Jinteger?" "?.'"),
+	   "what it says of itself drives no terminal: %s", got.error);
+	f.shape = NULL;
+	is_int(table_state_used(st), 0, "nothing of that is in the table");
+	ok(forged(st, &f, 0, &got) && value(st, "1", TABLE_GPC0, 0) == 7, "one is one");
+	table_state_drop(&st);
+}
+
+/* Keys and their lengths. */
+static void test_forged_keys(void)
+{
+	static const struct {
+		const char *what;
+		enum table_type type;
+		bool good;
+		uint16_t len;
+		char key[12];
+	} cases[] = {
+		{ "a string", TABLE_STRING, true, 8, "12345678" },
+		{ "one that is empty", TABLE_STRING, true, 0, "" },
+		{ "one too long", TABLE_STRING, false, 9, "123456789" },
+		{ "one with a NUL", TABLE_STRING, false, 3, "a\0b" },
+		{ "one longer than the file", TABLE_STRING, false, UINT16_MAX, "1" },
+		{ "bytes", TABLE_BINARY, true, 8, "12345678" },
+		{ "none", TABLE_BINARY, true, 0, "" },
+		{ "too many", TABLE_BINARY, false, 9, "123456789" },
+		{ "with a zero at the end", TABLE_BINARY, false, 2, "1\0" },
+	};
+	struct snapshot_loaded got;
+
+	for (unsigned i = 0; i < ARRAY_LEN(cases); i++) {
+		struct table_shape s = plain_shape(cases[i].type, 8);
+		struct table_state *st = state_of(&s, 100, 0);
+		uint16_t len = cases[i].len;
+		size_t there = len < sizeof(cases[i].key) ? len : 1;
+		char entry[32] = { 0 };
+		struct forgery f = { .entries = entry, .size = 6 + there + 4, .count = 1 };
+
+		memcpy(entry + 4, &len, 2);
+		memcpy(entry + 6, cases[i].key, there);
+		ok(forged(st, &f, 0, &got) == cases[i].good &&
+		   table_state_used(st) == cases[i].good, "a key, %s: %s", cases[i].what,
+		   got.error);
+		table_state_drop(&st);
+	}
+}
+
+/* Ages and clocks at their ends, and one key many times. */
+static void test_forged_times(void)
+{
+	static const uint64_t clocks[] = { 0, 1, UINT64_MAX / 1000, UINT64_MAX };
+	struct table_shape s = plain_shape(TABLE_INTEGER, 4);
+	struct snapshot_loaded got;
+	char entries[24] = "\xff\xff\xff\xff" "\1\0\0\0" "\7\0\0\0"
+			   "\0\0\0\0" "\1\0\0\0" "\x9\0\0";
+	struct forgery f = { .entries = entries, .size = 24, .count = 2 };
+
+	for (unsigned i = 0; i < ARRAY_LEN(clocks) * ARRAY_LEN(clocks) * 2; i++) {
+		uint64_t now = clocks[i % ARRAY_LEN(clocks)];
+		uint32_t expire = i & 16 ? TABLE_DELAY_MAX : 0;
+		struct table_state *st = state_of(&s, 100, expire);
+
+		f.wall_us = clocks[i / 4 % ARRAY_LEN(clocks)];
+		ok(forged(st, &f, now, &got), "written at %llu, read at %llu: %s",
+		   (unsigned long long)f.wall_us, (unsigned long long)now, got.error);
+		is_int(table_state_used(st), got.expired < 2, "one entry, or it has expired");
+		if (got.expired < 2)
+			is_int(value(st, "1", TABLE_GPC0, 0), 9, "what is younger counts");
+		set(st, "2", TABLE_GPC0, 0, 1);
+		table_sweep(st, 100);
+		is_int(value(st, "2", TABLE_GPC0, 0), 1, "and the table goes on");
+		table_state_drop(&st);
+	}
+}
+
 /* What was used last is what a smaller table keeps, and its order is the table's. */
 static void test_order(void)
 {
@@ -280,6 +442,9 @@ int main(void)
 	test_round(TABLE_STRING, 8, "12345678");
 	test_damage();
 	test_shape();
+	test_forged_counts();
+	test_forged_keys();
+	test_forged_times();
 	test_order();
 	test_writing();
 	snprintf(path, sizeof(path), "%s/t", folder);
