@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The statistics page in a real browser, headless Chromium driven by its WebDriver: search, filter, sort, history,
 reading on, themes, an action, the page of one server, and axe-core finds no barrier; screenshots of three widths, both themes, 3
-and 500 servers go to --shots. Needs chromium
+and 500 servers go to --shots. And what `compression` makes, by each algorithm, is read. Needs chromium
 and chromedriver (scripts/install-deps page): make check-page."""
 import base64
 import json
@@ -15,6 +15,7 @@ import time
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+import compression  # noqa: E402
 import lib  # noqa: E402
 
 CONF = """
@@ -327,6 +328,22 @@ def run(tap, args, browser, many):
         tap.eq(browser.errors(), [], "no error on the console")
 
 
+SIZES = "const e = performance.getEntriesByType('navigation')[0]; return [e.encodedBodySize, e.decodedBodySize]"
+
+
+def codings(tap, browser, args):
+    """What is compressed is what the browser shows. It asks for br and zstd too, of this host."""
+    text, server, at, conf = compression.served(args.program)
+    with lib.Proxy(args.program, conf):
+        for name, port in at.items():
+            browser.go("http://127.0.0.1:%d/" % port)
+            shown = browser.script("return document.body.innerText")
+            sizes = browser.script(SIZES)
+            tap.ok(shown.strip() == text.decode().strip() and sizes[0] < len(text) // 2 and sizes[1] == len(text),
+                   "it reads %s: %d bytes of %d" % (name, sizes[0], len(text)), (sizes, shown[:100]))
+    server.close()
+
+
 def main():
     args = lib.arguments(__doc__, ("shots", "build/page", "folder of the screenshots"))
     tap = lib.Tap()
@@ -334,6 +351,7 @@ def main():
     try:
         run(tap, args, browser, False)
         run(tap, args, browser, True)
+        codings(tap, browser, args)
     finally:
         browser.close()
     tap.done()

@@ -317,16 +317,22 @@ def beside(tap, args):
         scene.server.close()
 
 
-def readers(tap, args):
-    """What clients of the world make of it: curl, and Node, with each coding that they and this program know."""
+def served(program):
+    """A text, a server that has it, a port for each algorithm that is built in, and the configuration of these."""
     text = b"".join(b"some text, again and again %d\n" % n for n in range(3000))
-    built = subprocess.run([args.program, "-vv"], capture_output=True, text=True).stdout
+    built = subprocess.run([program, "-vv"], capture_output=True, text=True).stdout
     names = [n for n in ("gzip", "deflate", "raw-deflate", "br", "zstd") if '%s("' % n in built]
     server = lib.Server(lambda s: lib.Reader(s).head() and s.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n" % len(text) + text))
     at = dict(zip(names, lib.ports(len(names))))
     conf = "defaults\n\tmode http\n\ttimeout connect 5s\n\ttimeout client 10s\n\ttimeout server 10s\n" + "".join(
         "listen l-%s\n\tbind 127.0.0.1:%d\n\tcompression algo %s\n\tcompression type text/\n\tserver s 127.0.0.1:%d\n" % (n, port, n, server.port)
         for n, port in at.items())
+    return text, server, at, conf
+
+
+def readers(tap, args):
+    """What clients of the world make of it: curl, and Node, with each coding that they and this program know."""
+    text, server, at, conf = served(args.program)
     script = """const [,, port, coding] = process.argv;
 fetch("http://127.0.0.1:" + port, {headers: {"accept-encoding": coding}}).then(async r =>
   process.stdout.write((r.headers.get("content-encoding") ? "" : "plain: ") + await r.text()))"""
