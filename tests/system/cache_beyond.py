@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sections cache do beyond the reference's: validation, what is stale (RFC 5861), one request for many, ranges, removal by
 address, prefix and tag, early hints. --seconds N: of the storm; --clients N: of one that is stale."""
+import asyncio
 import gzip
 import re
+import tempfile
 import threading
 import time
 
 import lib
+import lib_quic
 
 CONF = """
 global
@@ -515,6 +518,44 @@ def hints(tap, args):
         tap.eq(targets(x, "/unknown", "Cookie: a"), None, "too old")
 
 
+def hints_h3(tap, args):
+    """Links of a cache and of a rule, over HTTP/3: an answer 103 on the stream, before the one of the server; a hit has none."""
+    if not lib_quic.HAVE_AIOQUIC:
+        tap.skip("early hints over HTTP/3", "the Python module aioquic is not installed")
+        return
+
+    def answer(path, head, n):
+        return ok(b"%d" % n, "cache-control: " + ("max-age=100" if n == 2 else "no-cache"), "link: </%d.css>; rel=preload" % n)
+
+    async def talk(port):
+        async with lib_quic.client(port) as c:
+            out = []
+            for path in ("/page",) * 3 + ("/rule",) * 2:
+                stream = c.begin("GET", path)
+                status, _, body, _ = await c.answer(stream)
+                out.append(([[(k, v) for k, v in h if k != b":status"] for h in c.interim.get(stream, ()) if h[0] == (b":status", b"103")],
+                            status, body))
+            return out
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        crt = folder + "/localhost.pem"
+        if not lib_quic.certificate(crt):
+            tap.skip("early hints over HTTP/3", "there is no openssl to make a certificate")
+            return
+        udp = lib.ports(1)[0]
+        conf = CONF.replace("\tnbthread 4", "\tnbthread 4\n\tlimited-quic").replace(
+            "\tdefault_backend be\n", "\tbind quic4@127.0.0.1:%d ssl crt %s\n\tdefault_backend be\n"
+            "\thttp-request early-hint Link \"</rule.js>; rel=preload\" if { path /rule }\n" % (udp, crt), 1)
+        with Scene(args, answer, ["early-hints on"], conf) as x:
+            got = asyncio.run(talk(udp))
+            tap.eq(got[0], ([], 200, b"1"), "HTTP/3: nothing is known")
+            tap.eq(got[1], ([[(b"link", b"</1.css>; rel=preload")]], 200, b"2"), "HTTP/3: 103, then the answer")
+            tap.eq(got[2], ([], 200, b"2"), "HTTP/3: a hit has none")
+            rule = [(b"link", b"</rule.js>; rel=preload")]
+            tap.eq(got[3], ([rule], 200, b"1"), "HTTP/3: 103 of a rule")
+            tap.eq(got[4], ([rule, [(b"link", b"</1.css>; rel=preload")]], 200, b"2"), "HTTP/3: that of a rule, then that of the cache")
+            tap.ok(x.proxy.alive(), "HTTP/3: the program still runs")
+
+
 def compressed(tap, args):
     """What compression has made of an answer, or of a hit, is kept: it is made once."""
     body = b"some text, again and again\n" * 4000
@@ -613,7 +654,7 @@ def storm(tap, args):
 def main():
     args = lib.arguments(__doc__, ("seconds", 4, "of the storm"), ("clients", 40, "of one that is stale"))
     tap = lib.Tap()
-    tap.run((validation, errors, refreshing, collapsed, ranges, removal, hints, compressed, storm), args)
+    tap.run((validation, errors, refreshing, collapsed, ranges, removal, hints, hints_h3, compressed, storm), args)
     tap.done()
 
 

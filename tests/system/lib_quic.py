@@ -198,12 +198,12 @@ class Relay:
 
 
 class Client(QuicConnectionProtocol):
-    """A client of HTTP/3: request() returns (status, fields, body, trailers), or raises."""
+    """A client of HTTP/3: request() returns (status, fields, body, trailers), or raises. <interim>: heads before them, by stream."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.h3 = H3Connection(self._quic)
-        self.answers = {}
+        self.answers, self.interim = {}, {}
         self.waiting = {}
         self.ended = None
 
@@ -221,6 +221,8 @@ class Client(QuicConnectionProtocol):
             a = self.answers.setdefault(e.stream_id, [None, [], None])
             if isinstance(e, HeadersReceived):
                 if a[0] is None or a[0][0][1][:1] == b"1":
+                    if a[0]:
+                        self.interim.setdefault(e.stream_id, []).append(a[0])
                     a[0] = e.headers
                 else:
                     a[2] = e.headers
