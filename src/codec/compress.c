@@ -184,7 +184,8 @@ struct compressor *compressor_new(enum compress_format format, int level,
 
 	if (!c)
 		return maker_new(format, level, p);
-	if (!c->engine->reset(c->state, level)) {
+	/* it became one ready for its level */
+	if (level != c->level && !c->engine->reset(c->state, level)) {
 		maker_free(c);
 		return maker_new(format, level, p);
 	}
