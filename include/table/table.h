@@ -318,12 +318,14 @@ bool table_sweep(struct table_state *st, unsigned budget);
 
 /* --- texts: server_key ------------------------------------------------------------------------ */
 
-/* The number of a text; 0: no memory, or 65,536 others are known. The same text has the same number
- * as long as the table lives.
+/* The number of a text; 0: no memory, or 65,536 others or 16 MB of them are known. The same text has
+ * the same number as long as the table lives.
  */
 uint32_t table_word(struct table_state *st, struct slice text);
 /* The text of a number, borrowed of the table; slice_none() for 0. */
 struct slice table_word_text(struct table_state *st, uint32_t number);
+/* Prints a text as a word: it may be a peer's, which no line and no terminal must believe. */
+void table_text_print(struct slice text, struct strbuf *out);
 
 /* --- declarations ----------------------------------------------------------------------------- */
 

@@ -148,8 +148,10 @@ void table_key_sample(const struct table_shape *s, struct table_entry *e, struct
 	}
 }
 
-/* As the words of the Runtime API: what would not come back is behind a backslash. */
-static void print_text(struct slice text, struct strbuf *out)
+/* As the words of the Runtime API: what would not come back is behind a backslash; and what is
+ * among <also>.
+ */
+static void print_text(struct slice text, const char *also, struct strbuf *out)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
@@ -159,11 +161,16 @@ static void print_text(struct slice text, struct strbuf *out)
 				      c == '\t' ? 't' : 'e');
 		else if (c < 0x20 || c >= 0x7f)
 			strbuf_printf(out, "\\x%02X", c);
-		else if (c == ' ' || c == '\\' || c == '=')
+		else if (strchr(also, c))
 			strbuf_printf(out, "\\%c", c);
 		else
 			strbuf_add_char(out, (char)c);
 	}
+}
+
+void table_text_print(struct slice text, struct strbuf *out)
+{
+	print_text(text, " ", out);
 }
 
 void table_key_print(const struct table_shape *s, const struct table_entry *e, struct strbuf *out)
@@ -185,7 +192,7 @@ void table_key_print(const struct table_shape *s, const struct table_entry *e, s
 		strbuf_add_uint(out, number);
 		break;
 	case TABLE_STRING:
-		print_text(slice_of(own), out);
+		print_text(slice_of(own), " \\=", out);
 		break;
 	default:
 		for (uint32_t i = 0; i < s->key_len; i++)

@@ -218,7 +218,7 @@ static void show_cell(struct strbuf *out, const struct table *t, struct table_en
 		return;
 	}
 	text = table_word_text(t->state, (uint32_t)v);
-	strbuf_add(out, text.ptr ? text : SLICE("-"));
+	table_text_print(text.ptr ? text : SLICE("-"), out);
 }
 
 /* An entry that the caller holds. */

@@ -45,6 +45,7 @@ struct table_texts {
 	struct tree tree;
 	struct table_text **all;      /* owned, and each of them; [number - 1] */
 	uint32_t count, room;
+	uint32_t bytes;               /* of all texts */
 };
 
 struct table_state {

@@ -8,6 +8,7 @@
 
 /* Names and addresses of servers are few; but those of peers are what they send. */
 #define TEXTS_MAX 65536
+#define TEXTS_BYTES_MAX (16u << 20)
 
 static struct table_text *text_find(struct table_texts *t, struct slice text, uint64_t hash)
 {
@@ -26,7 +27,7 @@ static struct table_text *text_add(struct table_texts *t, struct slice text, uin
 {
 	struct table_text *made;
 
-	if (t->count == TEXTS_MAX)
+	if (t->count == TEXTS_MAX || text.len > TEXTS_BYTES_MAX - t->bytes)
 		return NULL;
 	if (t->count == t->room) {
 		uint32_t room = t->room ? t->room * 2 : 8;
@@ -42,6 +43,7 @@ static struct table_text *text_add(struct table_texts *t, struct slice text, uin
 		return NULL;
 	memcpy(made->text, text.ptr, text.len);
 	made->len = (uint32_t)text.len;
+	t->bytes += made->len;
 	t->all[t->count++] = made;
 	made->number = t->count;
 	tree_insert(&t->tree, &made->node, hash);

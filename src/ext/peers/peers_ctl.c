@@ -69,9 +69,11 @@ static void put_words(struct strbuf *out, const struct share *h, const struct pe
 			text = table_word_text(h->shared->state, w->all[i].word);
 		else if (!sent && w->all[i].text)
 			text = slice_of(w->all[i].text);
-		if (!slice_is_none(text))
-			strbuf_printf(out, "            %s %3u -> %.*s\n", sent ? "tx" : "rx",
-				      i + 1, SLICE_FMT(text));
+		if (slice_is_none(text))
+			continue;
+		strbuf_printf(out, "            %s %3u -> ", sent ? "tx" : "rx", i + 1);
+		table_text_print(text, out);
+		strbuf_add_char(out, '\n');
 	}
 }
 

@@ -269,6 +269,29 @@ static void test_texts(void)
 	table_state_drop(&st);
 }
 
+/* As a peer may have told them. */
+static void test_odd_texts(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+	struct table_state *st = state_of(&s, 10, 0, false);
+	char *large = calloc(1, 1 << 20);
+	struct strbuf b;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < 100; i++) {
+		memcpy(large, &i, sizeof(i));
+		kept += table_word(st, slice_make(large, 1 << 20)) != 0;
+	}
+	is_int(kept, 16, "16 MB of texts at most");
+	table_state_drop(&st);
+	free(large);
+	strbuf_init(&b);
+	table_text_print(SLICE("/run/a=b\\c x\n0x1: key=1\x1b[2J\xe4\x7f"), &b);
+	ok(slice_eq(strbuf_slice(&b), SLICE("/run/a=b\\c\\ x\\n0x1:\\ key=1\\e[2J\\xE4\\x7F")),
+	   "a text is printed as one word: %.*s", (int)b.len, b.ptr);
+	strbuf_fini(&b);
+}
+
 static void test_smaller(void)
 {
 	struct table_shape s = shape_of(TABLE_INTEGER, 4);
@@ -481,6 +504,7 @@ int main(void)
 	test_held();
 	test_long();
 	test_texts();
+	test_odd_texts();
 	test_smaller();
 	test_remove();
 	test_values();
