@@ -22,6 +22,10 @@
 #define ONE_SHARD_SIZE 1024
 #define SHARD_SIZE_MIN 128
 #define GRAIN_MAX_MS 1000
+/* An entry that is given an age keeps its place for `expire`, 31 bits, from now: in all it must not
+ * seem to be of a clock that is ahead.
+ */
+#define AGE_MAX (INT32_MAX - TABLE_AHEAD_MS)
 /* Buckets that a new entry moves, expired entries that it gives up, used ones that it passes. */
 #define MOVED_EACH 8
 #define SWEPT_EACH 4
@@ -456,6 +460,8 @@ struct table_entry *table_get_aged(struct table_state *st, const struct table_ke
 	struct table_shard *sh = shard_of(st, hash);
 	struct table_entry *e;
 
+	if (unlikely(age_ms > AGE_MAX))
+		age_ms = AGE_MAX;
 	for (unsigned turns = 0; turns < 4; turns++) {
 		shard_lock(sh);
 		e = shard_get(st, sh, hash, key, age_ms);

@@ -252,6 +252,28 @@ static void test_long(void)
 	table_state_drop(&st);
 }
 
+/* What a peer tells was not used for as long as `expire` may be, and nobody looks for it here for as
+ * long again: its age is near to all that 32 bits hold, and it must not seem to be new.
+ */
+static void test_oldest(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+
+	for (uint32_t less = 0; less < 70000; less += 1000) {
+		struct table_state *st = state_of(&s, 10, 2147483647, false);
+		struct table_key k = key_of(&s, "1");
+
+		at_ms(1000);
+		table_drop(table_get_aged(st, &k, 2147483647 - less));
+		at_ms(1000 + 2147483647ull);
+		table_sweep(st, 100);
+		if (!is_int(table_state_used(st), 0, "an entry that was %u ms old has gone",
+			    2147483647 - less))
+			less = 70000;
+		table_state_drop(&st);
+	}
+}
+
 static void test_texts(void)
 {
 	struct table_shape s = shape_of(TABLE_INTEGER, 4);
@@ -503,6 +525,7 @@ int main(void)
 	test_room();
 	test_held();
 	test_long();
+	test_oldest();
 	test_texts();
 	test_odd_texts();
 	test_smaller();
