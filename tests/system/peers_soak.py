@@ -379,8 +379,8 @@ class Side:
 
 
 def trouble(tap, rng, sides, relays, seconds):
-    """Each kind in turn; returns how often."""
-    end, kinds, done, wrong = time.monotonic() + seconds, [], {}, []
+    """Each kind in turn, but those of Side.spared; tells how often, and how long sides rested for them."""
+    end, kinds, done, wrong, rests = time.monotonic() + seconds, [], {}, [], {}
     while time.monotonic() < end:
         time.sleep(rng.random() * min(8, seconds / 8))
         if not kinds:
@@ -388,7 +388,9 @@ def trouble(tap, rng, sides, relays, seconds):
             rng.shuffle(kinds)
         kind, side = kinds.pop()
         what = kind + " " + side.at["name"] if kind not in ("cut", "clog") else kind
-        good = True
+        if what in Side.spared:
+            continue
+        good, begun = True, time.monotonic()
         if kind in ("cut", "clog"):
             for r in relays:
                 r.tell(kind)
@@ -397,10 +399,12 @@ def trouble(tap, rng, sides, relays, seconds):
                 r.tell("mend" if kind == "cut" else "clear")
         else:
             good = getattr(side, kind)(sides[side is sides[0]])
+            rests[what] = rests.get(what, 0) + time.monotonic() - begun
         done[what] = done.get(what, 0) + 1
         if good is not True:
             wrong.append("%s: %s" % (what, good))
     tap.ok(not wrong, "troubles: " + ", ".join("%d %s" % (n, w) for w, n in sorted(done.items())), "\n".join(wrong))
+    print("# seconds that these took: " + ", ".join("%s %.0f" % x for x in sorted(rests.items())))
 
 
 def same(a, b):
@@ -467,13 +471,14 @@ def soak(tap, args, folder, programs):
 
 def main():
     args = lib.arguments(__doc__, ("partner", "", "the program on the other side; the same"), ("seed", 1, "of the troubles"),
+                         ("spare", "", "troubles to leave out: reload b,follow b"),
                          ("haload", "", "the program whose haload sends requests; --program"),
                          ("entries", 5000, "entries of all tables"), ("seconds", 4, "how long there is trouble"),
                          ("rate", 10000, "updates a second of both sides"))
     tap = lib.Tap()
     folder = tempfile.mkdtemp(prefix="hapt.")
     os.mkdir(folder + "/said")
-    Side.haload = folder + "/haload"
+    Side.haload, Side.spared = folder + "/haload", args.spare.split(",")
     os.symlink(os.path.abspath(args.haload or args.program), Side.haload)
     try:
         soak(tap, args, folder, (args.program, args.partner or args.program))
