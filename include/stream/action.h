@@ -54,7 +54,9 @@ struct rule_text {
 /* Compiles <text>; false: reported. */
 bool rule_text_parse(struct conf_line *l, const char *text, unsigned phase, unsigned options,
 		     struct rule_text *out);
-/* The value: of the configuration, or in ctx->arena. slice_none(): no memory or too long. */
+/* The value, cut to the size of a block: of the configuration, or in ctx->arena. slice_none(): no
+ * memory.
+ */
 struct slice rule_text_make(const struct rule_text *t, struct expr_ctx *ctx);
 
 /* --- numbers, or expressions that give one (rule_value.c) ------------------------------------- */

@@ -156,6 +156,24 @@ def refused(tap, args):
         tap.eq(x.proxy.stats()["app", "BACKEND"]["stot"], "0", "none of them has met the server")
 
 
+def made(tap, args):
+    """What is made of the client's bytes adds no field, and asks no other question; nor does fail-open pass what cannot be asked."""
+    with Scene(args, "path /v/%[url_param(p),url_dec] hdr X-Key %[url_param(k),url_dec] fail-open") as x:
+        got = x.ask(b"GET /?k=a%0d%0aRemote-User:%20root%0d%0a%0d%0aGET%20/ HTTP/1.1\r\nHost: h\r\n\r\n")
+        tap.eq((got[0], x.auth.asked[0][0], dict(x.auth.asked[0][1]).get("x-key"), "remote-user" in dict(x.auth.asked[0][1])),
+               (200, "GET /v/ HTTP/1.1", "a%0D%0ARemote-User: root%0D%0A%0D%0AGET /", False), "line breaks in a field are escaped")
+        for name, path in (("a blank", b"a%20HTTP/1.1"), ("a line break and a blank", b"%0d%0aX:%201")):
+            tap.eq(x.ask(b"GET /?p=%s HTTP/1.1\r\nHost: h\r\n\r\n" % path)[0], 500, name + " in the path: no question, no answer")
+        tap.eq(x.ask(b"GET /?p=ok HTTP/1.1\r\nHost: h\r\n\r\n")[0], 200, "another one passes")
+        tap.eq([a[0] for a in x.auth.asked[1:]], ["GET /v/ok HTTP/1.1"], "and is the only one that was asked about")
+    for what in ("path /%[req.hdr(x)]%[req.hdr(x)]", "hdr X-Key %[req.hdr(x)]%[req.hdr(x)]"):
+        with Scene(args, what + " fail-open") as x:
+            tap.eq((x.ask(GET + b"X: " + b"x" * 9000 + b"\r\n\r\n")[0], x.auth.asked), (500, []), "too long to be asked: " + what)
+    with Scene(args, "cache %[req.hdr(x)]%[req.hdr(x)]%[path] for 1h") as x:
+        tap.eq([x.ask(b"GET /%d HTTP/1.1\r\nHost: h\r\nX: %s\r\n\r\n" % (n, b"x" * 9000))[0] for n in (1, 2)], [200, 200], "keys that would be cut")
+        tap.eq(len(x.auth.asked), 2, "are not those of others")
+
+
 def failing(tap, args):
     answers = {
         "500": b"HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n", "nothing": None, "no HTTP": b"hello\r\n\r\n",
@@ -329,7 +347,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("forward-auth", "an extension")
         tap.done()
-    tap.run((granted, words, refused, failing, remembered, leaving, forged, wrong), args)
+    tap.run((granted, words, made, refused, failing, remembered, leaving, forged, wrong), args)
     tap.done()
 
 

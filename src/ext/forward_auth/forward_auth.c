@@ -78,7 +78,7 @@ static bool add_field(struct conf_line *l, const struct rule *r, struct fa_actio
 	f->name = name;
 	f->next = a->fields;
 	a->fields = f;
-	return rule_text_parse(l, value, rule_phases(r->proxy, r->set), 0, &f->value);
+	return rule_text_parse(l, value, rule_phases(r->proxy, r->set), LOGFORMAT_HTTP, &f->value);
 }
 
 static bool parse_hdr(struct conf_line *l, struct rule *r, struct fa_action *a)
@@ -118,7 +118,8 @@ static bool parse_path(struct conf_line *l, struct rule *r, struct fa_action *a)
 	const char *word = take_word(l, r, "path");
 
 	a->has_path = true;
-	return word && rule_text_parse(l, word, rule_phases(r->proxy, r->set), 0, &a->path);
+	return word && rule_text_parse(l, word, rule_phases(r->proxy, r->set), LOGFORMAT_HTTP,
+				       &a->path);
 }
 
 static bool parse_method(struct conf_line *l, struct rule *r, struct fa_action *a)

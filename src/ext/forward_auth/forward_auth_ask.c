@@ -28,6 +28,14 @@ struct question {
 	struct slice key;            /* of the grant; slice_none(): it is not remembered */
 };
 
+/* A text of the configuration, made of this request. slice_none(): no memory, or it may be cut. */
+static struct slice made(const struct rule_text *t, struct expr_ctx *ctx)
+{
+	struct slice s = rule_text_make(t, ctx);
+
+	return s.len < block_size() ? s : slice_none();
+}
+
 /* --- fields ----------------------------------------------------------------------------------- */
 
 static char folded(char c)
@@ -108,7 +116,7 @@ static bool pass_fields(const struct fa_action *a, const struct http_msg *from,
 static bool set_fields(const struct fa_action *a, struct expr_ctx *ctx, struct http_msg *to)
 {
 	for (const struct fa_field *f = a->fields; f; f = f->next) {
-		struct slice value = rule_text_make(&f->value, ctx);
+		struct slice value = made(&f->value, ctx);
 
 		if (slice_is_none(value))
 			return false;
@@ -271,15 +279,28 @@ static enum rule_result decide(struct question *q, struct stream *s)
 
 /* --- the question ----------------------------------------------------------------------------- */
 
-/* False: no memory. */
+/* Could it stand in a request line? */
+static bool is_target(struct slice s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] <= ' ' || s.ptr[i] == 0x7f)
+			return false;
+	return s.ptr != NULL;
+}
+
+/* False: no memory, or what the configuration makes of this request is none or too long. That is
+ * the client's doing, and no failure of who is asked.
+ */
 static bool ask(struct question *q, struct expr_ctx *ctx)
 {
 	const struct fa_action *a = q->action;
 	struct stream *s = ctx->stream;
-	struct slice target = a->has_path ? rule_text_make(&a->path, ctx) : http_msg_pathq(&s->req);
+	struct slice target = a->has_path ? made(&a->path, ctx) : http_msg_pathq(&s->req);
 	const struct h1_field *host = http_field_find(&s->req.fields, FIELD_HOST, slice_none());
 	struct http_msg *m;
 
+	if (a->has_path && !is_target(target))
+		return false;
 	if (!target.len || *target.ptr != '/')
 		target = SLICE("/");
 	q->inside = inside_new(a->backend, &question_kind, q, a->method, target);
@@ -298,7 +319,7 @@ static bool ask(struct question *q, struct expr_ctx *ctx)
 static enum rule_result begin(const struct fa_action *a, struct expr_ctx *ctx)
 {
 	struct stream *s = ctx->stream;
-	struct slice key = a->cache ? rule_text_make(&a->key, ctx) : slice_none();
+	struct slice key = a->cache ? made(&a->key, ctx) : slice_none();
 	struct fa_pairs granted = { 0 };
 	struct question *q;
 
@@ -312,7 +333,7 @@ static enum rule_result begin(const struct fa_action *a, struct expr_ctx *ctx)
 	strbuf_init(&q->body);
 	q->key = key.len ? arena_slice(&s->arena, key) : slice_none();
 	if (!ask(q, ctx))
-		return fail(a, s);
+		return RULE_ERROR;
 	stream_wait_begin(s, &q->wait, &wait_kind);
 	s->rule.data = q;
 	inside_start(q->inside);
