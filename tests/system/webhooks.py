@@ -17,6 +17,8 @@ frontend fe
 	bind 127.0.0.1:%(port)d
 	http-request call http://127.0.0.1:%(hook)d/plain if { path /plain }
 	http-request call http://127.0.0.1:%(hook)d/made?p=%%[path,url_enc] method PUT body "%%[method] %%[path]" hdr X-Key "%%[req.hdr(x-key)]" if { path_beg /made }
+	http-request call http://127.0.0.1:%(hook)d/field hdr X-Made %%[url_param(x),url_dec] hdr X-Bytes %%[url_param(b),b64dec] if { path /field }
+	http-request call http://127.0.0.1:%(hook)d/url/%%[url_param(x),url_dec] if { path /url }
 	http-response call http://127.0.0.1:%(hook)d/answer hdr X-Status %%[status] if { status 204 }
 	http-request return status 200 unless { path /be }
 	default_backend be
@@ -97,6 +99,13 @@ def rules(tap, args):
         sc.ask(b"/be")
         tap.eq(sc.told(3)[2][1].get("x-status"), "204", "an answer can cause one too")
         tap.eq(sc.rest(), {"made": 3, "delivered": 3, "tries": 3}, "three were delivered")
+        sc.ask(b"/field?x=a%0d%0aEvil:%201&b=AGV2aWwAMQ==")
+        line, fields, body = sc.told(4)[3]
+        tap.eq((fields.get("x-made"), "evil" in fields), ("a%0D%0AEvil: 1", False), "bytes of a client add no field")
+        sc.ask(b"/url?x=a%20HTTP/1.1%0d%0aEvil:%201")
+        sc.ask(b"/url?x=good")
+        line, fields, body = sc.told(5)[4]
+        tap.eq((line, "evil" in fields), ("GET /url/good HTTP/1.1", False), "nor a line; what is no URL is not called")
 
 
 def changes(tap, args):

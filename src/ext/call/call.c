@@ -64,11 +64,12 @@ static bool url_is_good(struct config *cfg, const char *url)
 
 /* --- the action ------------------------------------------------------------------------------- */
 
-static bool take_text(struct conf_line *l, struct rule *r, const char *what, struct rule_text *out)
+static bool take_text(struct conf_line *l, struct rule *r, const char *what, unsigned options,
+		      struct rule_text *out)
 {
 	if (rule_at_end(l))
 		return rule_error(l, r, l->at, "'%s' expects a value", what);
-	return rule_text_parse(l, conf_next(l), rule_phases(r->proxy, r->set), 0, out);
+	return rule_text_parse(l, conf_next(l), rule_phases(r->proxy, r->set), options, out);
 }
 
 static bool take_hdr(struct conf_line *l, struct rule *r, struct call_rule *c)
@@ -79,7 +80,8 @@ static bool take_hdr(struct conf_line *l, struct rule *r, struct call_rule *c)
 		return rule_error(l, r, l->at - 1, "more than %d fields", FIELDS_MAX);
 	h->name = rule_take_name(l, r, false);
 	c->count++;
-	return !slice_is_none(h->name) && take_text(l, r, "hdr", &h->value);
+	return !slice_is_none(h->name) && take_text(l, r, "hdr", LOGFORMAT_HTTP,
+							  &h->value);
 }
 
 static bool take_option(struct conf_line *l, struct rule *r, struct call_rule *c)
@@ -90,7 +92,7 @@ static bool take_option(struct conf_line *l, struct rule *r, struct call_rule *c
 		return take_hdr(l, r, c);
 	if (strcmp(word, "body") == 0) {
 		c->has_body = true;
-		return take_text(l, r, "body", &c->body);
+		return take_text(l, r, "body", 0, &c->body);
 	}
 	if (strcmp(word, "method") != 0)
 		return rule_error(l, r, l->at - 1, "unknown option '%s': expects method, body, hdr",
@@ -117,7 +119,7 @@ static bool action_parse(struct conf_line *l, struct rule *r)
 				  "'http://hooks.example/path'", url);
 	if (strncmp(url, "https:", 6) == 0)
 		http_client_want_tls(l->cfg);
-	if (!rule_text_parse(l, url, rule_phases(r->proxy, r->set), 0, &c->url))
+	if (!rule_text_parse(l, url, rule_phases(r->proxy, r->set), LOGFORMAT_HTTP, &c->url))
 		return false;
 	while (!rule_at_end(l))
 		if (!take_option(l, r, c))

@@ -28,8 +28,9 @@ struct post {
 	uint64_t due_ms;
 	unsigned tries;
 	uint16_t status;              /* of the last try */
-	size_t method_len, url_len, body_len, fields_len;
-	char bytes[];                 /* method, url, body, then "name NUL value NUL" ... */
+	size_t method_len, url_len, body_len;
+	unsigned field_count;
+	char bytes[];                 /* method, url, body, then lengths, names and values */
 };
 
 static __thread struct list posts;    /* the oldest first */
@@ -81,6 +82,8 @@ static void put_off(struct post *p)
 
 	if (p->tries < TRIES) {
 		p->due_ms = clock_now_ms() + wait_ms;
+		if (p->due_ms < timer.expire_ms)
+			timer_set(&timer, p->due_ms);
 		return;
 	}
 	count(CALL_GIVEN_UP, 1);
@@ -113,14 +116,17 @@ static const struct http_call_kind post_kind = {
 static bool add_fields(struct http_call *c, const struct post *p)
 {
 	const char *at = p->bytes + p->method_len + p->url_len + p->body_len;
-	const char *end = at + p->fields_len;
 
-	while (at < end) {
-		struct slice name = slice_of(at), value = slice_of(at + name.len + 1);
+	for (unsigned i = 0; i < p->field_count; i++) {
+		struct slice name, value;
+		size_t lens[2];
 
+		memcpy(lens, at, sizeof(lens));
+		name = slice_make(at + sizeof(lens), lens[0]);
+		value = slice_make(name.ptr + lens[0], lens[1]);
 		if (!http_msg_add_field(c->request, name, value))
 			return false;
-		at = value.ptr + value.len + 1;
+		at = value.ptr + value.len;
 	}
 	return true;
 }
@@ -172,16 +178,20 @@ static void timer_fired(struct timer *t)
 	look();
 }
 
-/* The oldest that is not under way. */
+/* The oldest that is not under way leaves. */
 static void make_room(void)
 {
-	struct post *p, *next;
+	struct post *p;
 
-	list_for_each_safe(p, next, &posts, link)
-		if (!p->call && kept >= KEPT) {
-			count(CALL_DROPPED, 1);
-			post_free(p);
-		}
+	if (kept < KEPT)
+		return;
+	list_for_each(p, &posts, link) {
+		if (p->call)
+			continue;
+		count(CALL_DROPPED, 1);
+		post_free(p);
+		return;
+	}
 }
 
 static char *put(char *to, struct slice s)
@@ -197,7 +207,7 @@ void call_add(const struct call_wish *w)
 	char *to;
 
 	for (unsigned i = 0; i < w->field_count; i++)
-		fields_len += w->fields[i].name.len + w->fields[i].value.len + 2;
+		fields_len += w->fields[i].name.len + w->fields[i].value.len + 2 * sizeof(size_t);
 	p = is_ready ? calloc(1, sizeof(*p) + w->method.len + w->url.len + w->body.len + fields_len)
 		     : NULL;
 	count(CALL_MADE, 1);
@@ -208,19 +218,23 @@ void call_add(const struct call_wish *w)
 	p->method_len = w->method.len;
 	p->url_len = w->url.len;
 	p->body_len = w->body.len;
-	p->fields_len = fields_len;
+	p->field_count = w->field_count;
 	to = put(put(p->bytes, w->method), w->url);
 	if (w->body.len)
 		to = put(to, w->body);
 	for (unsigned i = 0; i < w->field_count; i++) {
-		to = put(to, w->fields[i].name) + 1;
-		to = put(to, w->fields[i].value) + 1;
+		size_t lens[2] = { w->fields[i].name.len, w->fields[i].value.len };
+
+		to = mempcpy(to, lens, sizeof(lens));
+		to = put(put(to, w->fields[i].name), w->fields[i].value);
 	}
 	make_room();
 	list_append(&posts, &p->link);
 	kept++;
 	count(CALL_WAITING, 1);
-	look();
+	/* (what was due before and found a place is under way: the others need no look) */
+	if (under_way < AT_ONCE)
+		begin(p);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
