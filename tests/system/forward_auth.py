@@ -11,8 +11,11 @@ import time
 import lib
 
 CONF = """
+	log 127.0.0.1:%(log)d local0
 defaults
 	mode http
+	log global
+	option httplog
 	timeout connect 1s
 	timeout client 5s
 	timeout server %(server)s
@@ -67,10 +70,10 @@ def app(sock):
 
 class Scene:
     def __init__(self, args, options, server="1s"):
-        self.auth, self.app = Auth(), lib.Server(app)
+        self.auth, self.app, self.log = Auth(), lib.Server(app), lib.Syslog()
         self.port = lib.ports(1)[0]
         self.proxy = lib.Proxy(args.program, CONF % {"port": self.port, "auth": self.auth.port, "app": self.app.port,
-                                                     "options": options, "server": server})
+                                                     "options": options, "server": server, "log": self.log.port})
 
     def __enter__(self):
         return self
@@ -78,6 +81,7 @@ class Scene:
     def __exit__(self, *exc):
         self.auth.hold.set()
         self.proxy.__exit__(*exc)
+        self.log.close()
 
     def ask(self, request):
         """(status, fields, body)"""
@@ -180,6 +184,7 @@ def failing(tap, args):
         "a cut answer": b"HTTP/1.1 403 No\r\ncontent-length: 9\r\n\r\nno",
         "a body without end": b"HTTP/1.1 403 No\r\ncontent-length: 100000\r\n\r\n" + b"x" * 100000,
     }
+    ends = {"500": "500 .* ----", "nothing": "502 .* SH--", "no HTTP": "502 .* PH--", "a cut answer": "403 .* SD--", "a body without end": "403 1000.. .* ----"}
     for mode, want in (("", 503), ("fail-closed", 503), ("fail-open", 200)):
         with Scene(args, mode + " copy remote-user") as x:
             for name, answer in answers.items():
@@ -188,13 +193,17 @@ def failing(tap, args):
                     x.auth.answer = lambda head, a=answer: a # then closes
                 got = x.ask(GET + b"Remote-User: root\r\n\r\n") if name != "a cut answer" else cut(x, answer)
                 tap.eq(got[0], want, "%s %s" % (mode or "by default", name))
+                tap.ok(x.log.find(r" auth auth/a .* %s " % ends[name]), "the log of the question says what was wrong", x.log.lines[-2:])
                 if want == 200:
                     tap.eq(seen(got[2], "remote-user"), [], "without what the client says of itself")
             x.auth.hold.clear()
             tap.eq(x.ask(GET + b"\r\n")[0], want, "%s: no answer in time" % (mode or "by default"))
+            tap.ok(x.log.find(r" auth auth/a .* 504 .* sH-- "), "as the log says")
             x.auth.hold.set()
             x.proxy.ctl("disable server auth/a")
             tap.eq(x.ask(GET + b"\r\n")[0], want, "%s: no server" % (mode or "by default"))
+            tap.ok(x.log.find(r" auth auth/<NOSRV> .* 503 .* SC-- "), "as the log says")
+            tap.ok(want == 200 or x.log.find(r" fe fe/<NOSRV> .* 503 .* LR-- "), "and that the client's answer is the program's own")
 
 
 def cut(x, answer):

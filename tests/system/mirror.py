@@ -11,8 +11,11 @@ import lib
 
 CONF = """
 %(global)s
+	log 127.0.0.1:%(log)d local0
 defaults
 	mode http
+	log global
+	option httplog
 	timeout connect 1s
 	timeout client 10s
 	timeout server 3s
@@ -62,8 +65,8 @@ class Side:
 
 class Scene:
     def __init__(self, args, options="", head=""):
-        self.app, self.shadow, self.port = Side(), Side(), lib.ports(1)[0]
-        self.proxy = lib.Proxy(args.program, CONF % {"global": head, "port": self.port, "options": options,
+        self.app, self.shadow, self.log, self.port = Side(), Side(), lib.Syslog(), lib.ports(1)[0]
+        self.proxy = lib.Proxy(args.program, CONF % {"global": head, "log": self.log.port, "port": self.port, "options": options,
                                                      "app": self.app.port, "shadow": self.shadow.port})
 
     def ask(self, text=b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n"):
@@ -92,6 +95,7 @@ class Scene:
         self.proxy.__exit__(*exc)
         self.app.server.close()
         self.shadow.server.close()
+        self.log.close()
 
 
 def chunked(body, size):
@@ -148,8 +152,8 @@ def troubles(tap, args):
     body = b"z" * 3000000
     post = b"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     small = b"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n" + body[:9000]
-    for how, text, want in (("close", b"", "errors"), ("fail", b"", "errors"), ("hold", b"", "errors"), ("close", small, "errors"),
-                            ("hold", post, "dropped_slow")):
+    for how, text, want, end in (("close", b"", "errors", "502 .* SH--"), ("fail", b"", "errors", "500 .* ----"), ("hold", b"", "errors", "504 .* sH--"),
+                                 ("close", small, "errors", "502 .* SH--"), ("hold", post, "dropped_slow", "400 .* CH--")):
         with Scene(args) as sc:
             sc.shadow.how = how
             sc.shadow.free.clear()
@@ -158,6 +162,8 @@ def troubles(tap, args):
             lib.until(lambda: got.update(sc.figures()) or int(got[want]) == 1)
             tap.ok(int(got[want]) == 1, "is counted as %s" % want, str(got))
             sc.shadow.free.set()
+            tap.ok(sc.log.find(r" shadow shadow/s .* %s " % end), "and logged as its own", sc.log.lines)
+            tap.ok(sc.log.find(r" fe app/s .* 200 .* ---- "), "while the log of the request does not know of it", sc.log.lines)
     with Scene(args) as sc:
         sc.shadow.server.close()
         tap.eq(sc.ask(), 200, "a mirror that is not there")
