@@ -22,6 +22,7 @@ defaults
 	timeout server 30s
 frontend fe
 	bind 127.0.0.1:%(port)d
+	http-request set-path /index.php%%[path] if { path_beg /blog/ }
 	default_backend php
 backend php
 	use-fcgi-app php
@@ -97,6 +98,8 @@ def run(tap, port, log):
            ("/index.php", {"a": "1", "b": "2"}, {"k": "v"}, "1", None, "h.example"), "with what the request had, but no Proxy")
     said = json.loads(ask(port, "/index.php/some/path?x=y")[2])
     tap.eq((said["script"], said["info"], said["uri"]), ("/index.php", "/some/path", "/index.php/some/path?x=y"), "path-info")
+    said = json.loads(ask(port, "/blog/2026/hello%20world/?x=y")[2])
+    tap.eq((said["script"], said["info"], said["get"]), ("/index.php", "/blog/2026/hello world/", {"x": "y"}), "any path is the front controller's, by a rule")
     said = json.loads(ask(port, "/", "POST", [("Content-Type", "application/x-www-form-urlencoded")], b"p=1&q=%32")[2])
     tap.eq((said["method"], said["post"]), ("POST", {"p": "1", "q": "2"}), "a form")
     body = os.urandom(1 << 20) * 100
