@@ -221,13 +221,26 @@ KINDS = {
 }
 
 
+def peers(port):
+    """What the kernel knows of connections to a port of 127.0.0.1, seen from the other end: {its port: (state, bytes that it has not read)}"""
+    with open("/proc/net/tcp") as f:
+        rows = [line.split() for line in f][1:]
+    return {int(row[1][9:], 16): (row[3], int(row[4].split(":")[1], 16)) for row in rows if row[2] == "0100007F:%04X" % port}
+
+
 class Scripted:
     """The agent of one program. got: {case: [messages of each frame]}"""
 
     def __init__(self, kind, seed):
         self.steps, self.seed = KINDS[kind][0], seed
-        self.got, self.lock, self.stuck = {}, threading.Lock(), 0
+        self.got, self.lock, self.stuck, self.left = {}, threading.Lock(), 0, set()
         self.server = lib.Server(self.serve)
+        self.port = self.server.port
+
+    def has_settled(self):
+        """Has the program let go of all connections that the agent has ended?"""
+        there = peers(self.port)
+        return not self.stuck and not [p for p in tuple(self.left) if p in there and there[p][0] in ("01", "08")] # established, close-wait
 
     def flush(self, sock, held):
         """What was held back, the last first."""
@@ -266,6 +279,10 @@ class Scripted:
             if len(parts) > 1:
                 time.sleep(0.0003)
         self.flush(sock, held)
+        if then in ("reset", "close"): # what was sent is read first: a reset would overtake it
+            peer = sock.getpeername()[1]
+            lib.until(lambda: peers(self.port).get(peer, ("", 0))[1] == 0)
+            self.left.add(peer)
         if then == "reset":
             lib.reset(sock)
         if then == "stuck":
@@ -334,8 +351,7 @@ def run(program, kind, seed, count):
                 case = todo.pop(0)
             out[case] = ask(fe, line(random.Random("%s %d" % (seed, case)), case))
             if KINDS[kind][1] == 1: # what this one has left is no matter of the next one
-                lib.until(lambda: not agent.stuck)
-                time.sleep(0.003)
+                lib.until(agent.has_settled)
 
     with lib.Proxy(program, conf, restless="agents that do not answer"):
         threads = [threading.Thread(target=client) for _ in range(KINDS[kind][1])]
@@ -359,9 +375,10 @@ def error_of(case):
 
 
 def is_chance(ours, theirs):
-    """Of agents that break off: the reference has waited instead; or a reset has overtaken the half of a frame that was sent before it
-    with one of them, so that there is no half to call wrong (260), only an end (257)."""
-    return theirs == TIMEOUT or {ours, theirs} == {"257", "260"}
+    """Of agents that break off: the reference has waited for its timeout, where this program knows what is wrong; or it has read half a
+    frame and the end of the connection so closely that it speaks of the end alone (257), where this program says that the frame is wrong
+    (260), whenever it has read it."""
+    return theirs == TIMEOUT or (ours, theirs) == ("260", "257")
 
 
 def compared(tap, args, kind, has_reference):
