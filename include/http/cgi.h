@@ -26,6 +26,8 @@ struct cgi_param {
 struct cgi_request {
 	const struct http_msg *head;
 	struct slice docroot;
+	/* what cgi_add_fixed() makes of docroot and software, where none of it was set; or none */
+	struct slice fixed;
 	struct slice index;        /* what is meant by a script that ends with '/'; empty: itself */
 	struct slice script;       /* the decoded path, or the part of it that names the script */
 	struct slice path_info;    /* the part behind; empty: none */
@@ -48,6 +50,10 @@ bool cgi_add_path(struct strbuf *out, struct slice path);
  * must have been taken out. No memory leaves b->overflow.
  */
 void cgi_add_params(struct strbuf *b, const struct cgi_request *r);
+/* Is it the name of a parameter that cgi_add_fixed() adds? */
+bool cgi_is_fixed(struct slice name);
+/* Adds those parameters that are the same for all requests of an application. */
+void cgi_add_fixed(struct strbuf *b, struct slice docroot, struct slice software);
 
 /* Makes a full head of <answer>, whose line says 200: takes Status out and gives it its effect; one
  * without Status that has a Location is a 302. False: no memory, or the status is none of a final

@@ -6,6 +6,9 @@
 #include "http/msg.h"
 
 static const struct slice status_name = SLICE("status");
+static const struct slice gateway = SLICE("GATEWAY_INTERFACE"), cgi_version = SLICE("CGI/1.1");
+static const struct slice document_root = SLICE("DOCUMENT_ROOT");
+static const struct slice server_software = SLICE("SERVER_SOFTWARE");
 
 /* --- names and paths -------------------------------------------------------------------------- */
 
@@ -52,9 +55,11 @@ bool cgi_add_path(struct strbuf *out, struct slice path)
 struct adding {
 	const struct cgi_request *rq;
 	struct strbuf *out;
+	struct slice host;           /* of the head; or none */
+	bool has_length;
 };
 
-static const struct cgi_param *param_set(const struct cgi_request *rq, struct slice name)
+static inline const struct cgi_param *param_set(const struct cgi_request *rq, struct slice name)
 {
 	for (unsigned i = 0; i < rq->set_count; i++)
 		if (slice_eq(rq->set[i].name, name))
@@ -75,6 +80,9 @@ static void add_field(struct adding *a, const struct h1_field *f)
 	bool is_plain = f->id == FIELD_CONTENT_LENGTH || f->id == FIELD_CONTENT_TYPE;
 	char *at;
 
+	if (f->id == FIELD_HOST && !a->host.ptr)
+		a->host = f->value;
+	a->has_length |= f->id == FIELD_CONTENT_LENGTH;
 	if (slice_eq(f->name, SLICE("proxy")))
 		return;
 	at = fcgi_add_param_room(a->out, f->name.len + (is_plain ? 0 : 5), f->value.len);
@@ -143,12 +151,9 @@ static void add_script(struct adding *a, struct slice docroot)
 }
 
 /* The one that the client asks for, or where it came to. */
-static struct slice server_name(const struct cgi_request *rq)
+static struct slice server_name(const struct adding *a)
 {
-	const struct h1_field *host =
-		http_field_find(&rq->head->fields, FIELD_HOST, slice_none());
-
-	return host && host->value.len ? host->value : rq->server;
+	return a->host.len ? a->host : a->rq->server;
 }
 
 static struct slice protocol_of(const struct http_msg *m)
@@ -162,16 +167,19 @@ static void add_defaults(struct adding *a)
 {
 	const struct cgi_request *rq = a->rq;
 	const struct http_msg *m = rq->head;
-	struct slice docroot = value_of(rq, SLICE("DOCUMENT_ROOT"), rq->docroot);
 
-	add_default(a, SLICE("GATEWAY_INTERFACE"), SLICE("CGI/1.1"));
-	add_default(a, SLICE("DOCUMENT_ROOT"), rq->docroot);
-	add_script(a, docroot);
+	if (rq->fixed.len) {
+		strbuf_add(a->out, rq->fixed);
+	} else {
+		add_default(a, gateway, cgi_version);
+		add_default(a, document_root, rq->docroot);
+	}
+	add_script(a, value_of(rq, document_root, rq->docroot));
 	add_default(a, SLICE("REQUEST_URI"),
 		    m->flags & HTTP_MSG_NORMALIZED ? http_msg_pathq(m) : m->uri);
 	add_default(a, SLICE("REQUEST_METHOD"), m->method_text);
 	add_default(a, SLICE("QUERY_STRING"), http_msg_query(m));
-	add_default(a, SLICE("SERVER_NAME"), server_name(rq));
+	add_default(a, SLICE("SERVER_NAME"), server_name(a));
 	if (rq->server_port)
 		add_number(a, SLICE("SERVER_PORT"), rq->server_port);
 	add_default(a, SLICE("SERVER_PROTOCOL"), protocol_of(m));
@@ -180,7 +188,23 @@ static void add_defaults(struct adding *a)
 		add_number(a, SLICE("REMOTE_PORT"), rq->client_port);
 	if (rq->https)
 		add_default(a, SLICE("HTTPS"), SLICE("on"));
-	add_default(a, SLICE("SERVER_SOFTWARE"), rq->software);
+	if (!rq->fixed.len)
+		add_default(a, server_software, rq->software);
+}
+
+bool cgi_is_fixed(struct slice name)
+{
+	return slice_eq(name, gateway) || slice_eq(name, document_root) ||
+	       slice_eq(name, server_software);
+}
+
+void cgi_add_fixed(struct strbuf *b, struct slice docroot, struct slice software)
+{
+	fcgi_add_param(b, gateway, cgi_version);
+	if (docroot.len)
+		fcgi_add_param(b, document_root, docroot);
+	if (software.len)
+		fcgi_add_param(b, server_software, software);
 }
 
 void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
@@ -196,7 +220,7 @@ void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
 		fcgi_add_param(b, r->set[i].name, r->set[i].value);
 	add_defaults(&a);
 	/* the true length comes last: it must not depend on what a line has set */
-	if (!http_field_find(fields, FIELD_CONTENT_LENGTH, slice_none())) {
+	if (!a.has_length) {
 		size_t len = num_put_u64(digits, r->body_len);
 
 		fcgi_add_param(b, SLICE("CONTENT_LENGTH"), slice_make(digits, len));
@@ -225,18 +249,20 @@ static bool status_read(struct slice s, unsigned *status, struct slice *reason)
 bool cgi_answer_finish(struct http_msg *answer)
 {
 	struct slice text = slice_none(), reason = slice_none();
+	uint64_t there = http_fields_there(&answer->fields);
 	struct h1_field *f;
 	unsigned status;
 	int at = -1;
 
-	while ((f = http_field_next(&answer->fields, &at, 0, status_name))) {
+	/* (no name of the table is Status) */
+	while (there & 1 && (f = http_field_next(&answer->fields, &at, 0, status_name))) {
 		text = f->value; /* (the last one counts) */
 		http_msg_drop_field(answer, f);
 	}
 	if (text.len)
 		return status_read(text, &status, &reason) &&
 		       http_msg_set_status(answer, status, reason);
-	if (http_field_find(&answer->fields, FIELD_LOCATION, slice_none()))
+	if (there >> FIELD_LOCATION & 1)
 		return http_msg_set_status(answer, 302, slice_none());
 	return true;
 }

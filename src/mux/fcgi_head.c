@@ -15,13 +15,12 @@ static const struct slice first_line = SLICE("HTTP/1.1 200 OK\r\n");
 /* The end of the head, from <from> on, which is behind the end of a line; 0: not there. */
 static size_t find_end(const char *p, size_t from, size_t len)
 {
+	const char *end;
+
 	/* (a line that is looked at again ends before <from>) */
-	for (size_t i = from; i < len; i++) {
-		if (p[i] != '\n')
-			continue;
-		if (p[i - 1] == '\n' || (p[i - 1] == '\r' && p[i - 2] == '\n'))
-			return i + 1;
-	}
+	for (; (end = memchr(p + from, '\n', len - from)); from = (size_t)(end - p) + 1)
+		if (end[-1] == '\n' || (end[-1] == '\r' && end[-2] == '\n'))
+			return (size_t)(end - p) + 1;
 	return 0;
 }
 
@@ -33,8 +32,6 @@ static bool add_date(struct http_msg *m)
 	int64_t now_s = (int64_t)(clock_wall_us() / 1000000);
 	struct slice copy;
 
-	if (http_field_find(&m->fields, FIELD_DATE, slice_none()))
-		return true;
 	if (now_s != text_s)
 		date_put_imf(text, now_s);
 	text_s = now_s;
@@ -63,6 +60,7 @@ static void choose_body(struct fcgi_stream *s, struct http_msg *m, const struct 
 static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head *head)
 {
 	struct h1_field *list;
+	uint64_t there;
 
 	m->fields.room = head->field_count + 8u;
 	list = arena_alloc(m->arena, m->fields.room * sizeof(*list));
@@ -76,11 +74,14 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	m->version_text = SLICE("HTTP/1.1");
 	m->status = 200;
 	m->reason = SLICE("OK");
-	if (!cgi_answer_finish(m) || !add_date(m))
+	there = http_fields_there(&m->fields);
+	if (!cgi_answer_finish(m) || (!(there >> FIELD_DATE & 1) && !add_date(m)))
 		return false;
 	/* the coding is taken off here; how the client gets the body is its side's to decide */
-	http_msg_del_field_of(m, FIELD_TRANSFER_ENCODING, slice_none());
-	http_msg_del_field_of(m, FIELD_TE, slice_none());
+	if (there >> FIELD_TRANSFER_ENCODING & 1)
+		http_msg_del_field_of(m, FIELD_TRANSFER_ENCODING, slice_none());
+	if (there >> FIELD_TE & 1)
+		http_msg_del_field_of(m, FIELD_TE, slice_none());
 	choose_body(s, m, head);
 	return true;
 }
@@ -99,7 +100,7 @@ static bool is_strange(struct slice line, bool was)
 static size_t drop_strange(char *p, size_t len)
 {
 	size_t to = first_line.len, end;
-	bool strange = false;
+	bool strange = true; /* (a blank at the start continues nothing) */
 
 	for (size_t at = to; at < len; at = end) {
 		end = slice_find_char(slice_make(p, len), at, '\n') + 1;
@@ -112,22 +113,31 @@ static size_t drop_strange(char *p, size_t len)
 	return to;
 }
 
-/* All of the head is there. */
-static void parse(struct fcgi_stream *s, size_t len)
+static bool read_head(struct fcgi_stream *s, size_t len, struct h1_head *head)
 {
-	struct h1_head head = { .fields = h1_scratch_fields,
-				.field_capacity = (uint16_t)h1_scratch_count };
-	struct endpoint *ep = s->ep;
-	struct h1_parser parser;
 	uint8_t options = H1_OPT_RESPONSE;
-	size_t kept = drop_strange(s->head->data, len);
+	struct h1_parser parser;
 
 	if (s->conn->settings->options & MUX_OPT_UNSAFE)
 		options |= H1_OPT_UNSAFE;
 	h1_parser_init(&parser, options);
+	*head = (struct h1_head){ .fields = h1_scratch_fields,
+				  .field_capacity = (uint16_t)h1_scratch_count };
+	return h1_parse_head(&parser, slice_make(s->head->data, len), head) == H1_DONE;
+}
+
+/* All of the head is there. Most have no strange lines, and are read once. */
+static void parse(struct fcgi_stream *s, size_t len)
+{
+	struct endpoint *ep = s->ep;
+	struct h1_head head;
+	bool good = read_head(s, len, &head);
+	size_t kept = good && !(head.flags & H1_FL_UNTIDY) ? len : drop_strange(s->head->data, len);
+
+	if (kept < len)
+		good = read_head(s, kept, &head);
 	ep->flags |= EP_RX_ANY;
-	if (h1_parse_head(&parser, slice_make(s->head->data, kept), &head) != H1_DONE ||
-	    !fill(s, ep->rx_head, &head)) {
+	if (!good || !fill(s, ep->rx_head, &head)) {
 		fcgis_fail(s, EP_RX_BAD, "no valid head of an answer");
 		return;
 	}

@@ -21,6 +21,7 @@ enum fcgi_conn_flags {
 	FCGI_FL_ASKED = 1 << 5,      /* GET_VALUES was sent */
 	FCGI_FL_WAITS = 1 << 6,      /* and its answer is waited for */
 	FCGI_FL_IN_RECORD = 1 << 7,  /* <record> has begun */
+	FCGI_FL_IN_TEXT = 1 << 8,    /* what it says as a whole was not looked at yet */
 };
 
 struct fcgi_conn {

@@ -27,13 +27,13 @@ void fcgis_stdout_ended(struct fcgi_stream *s)
 	fcgis_wake(s);
 }
 
-static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s)
+static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s, struct slice text)
 {
 	struct fcgi_request_end end;
 
 	if (!s || s->flags & FCGIS_FL_ENDED)
 		return;
-	if (!fcgi_request_end_read(strbuf_slice(&h->text), &end) ||
+	if (!fcgi_request_end_read(text, &end) ||
 	    end.protocol_status != FCGI_REQUEST_COMPLETE)
 		fcgis_fail(s, EP_RX_ABORT, "the application refuses the request");
 	else
@@ -48,14 +48,14 @@ static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s)
 	h->user->room_changed(h->owner);
 }
 
-static void values_came(struct fcgi_conn *h)
+static void values_came(struct fcgi_conn *h, struct slice text)
 {
 	struct fcgi_values v;
 
 	if (!(h->flags & FCGI_FL_WAITS))
 		return;
 	h->flags &= ~(unsigned)FCGI_FL_WAITS;
-	if (!fcgi_values_read(strbuf_slice(&h->text), &v)) {
+	if (!fcgi_values_read(text, &v)) {
 		fcgi_break(h, EP_RX_ABORT, "an answer to GET_VALUES that is none");
 		return;
 	}
@@ -67,31 +67,45 @@ static void values_came(struct fcgi_conn *h)
 	h->user->room_changed(h->owner);
 }
 
-static void record_ended(struct fcgi_conn *h)
+/* All of a record that means something as a whole: <text>. */
+static void text_came(struct fcgi_conn *h, struct slice text)
 {
 	const struct fcgi_peer *peer = h->settings->fcgi;
-	struct fcgi_stream *s = h->stream;
 
-	h->stream = NULL;
-	h->flags &= ~(unsigned)FCGI_FL_IN_RECORD;
 	switch (h->record.type) {
-	case FCGI_STDOUT:
-		if (s && !h->record.length)
-			fcgis_stdout_ended(s);
-		break;
 	case FCGI_STDERR:
-		if (peer && h->text.len)
-			peer->say(peer, strbuf_slice(&h->text));
+		if (peer && text.len)
+			peer->say(peer, text);
 		break;
 	case FCGI_END_REQUEST:
-		request_ended(h, s);
+		request_ended(h, h->stream, text);
 		break;
 	case FCGI_GET_VALUES_RESULT:
-		values_came(h);
+		values_came(h, text);
 		break;
 	}
-	strbuf_fini(&h->text);
-	strbuf_init(&h->text);
+}
+
+static bool is_text(const struct fcgi_head *record)
+{
+	return record->type == FCGI_STDERR || record->type == FCGI_END_REQUEST ||
+	       record->type == FCGI_GET_VALUES_RESULT;
+}
+
+static void record_ended(struct fcgi_conn *h)
+{
+	struct fcgi_stream *s = h->stream;
+
+	h->flags &= ~(unsigned)FCGI_FL_IN_RECORD;
+	if (h->record.type == FCGI_STDOUT && s && !h->record.length)
+		fcgis_stdout_ended(s);
+	if (h->flags & FCGI_FL_IN_TEXT) {
+		h->flags &= ~(unsigned)FCGI_FL_IN_TEXT;
+		text_came(h, strbuf_slice(&h->text));
+		strbuf_fini(&h->text);
+		strbuf_init(&h->text);
+	}
+	h->stream = NULL;
 }
 
 /* NULL: none that is known any more, or the connection itself. */
@@ -112,6 +126,8 @@ static bool record_begins(struct fcgi_conn *h)
 	h->left = h->record.length;
 	h->padding = h->record.padding;
 	h->stream = find(h, h->record.request);
+	if (is_text(&h->record))
+		h->flags |= FCGI_FL_IN_TEXT;
 	switch (h->record.type) {
 	case FCGI_STDOUT:
 	case FCGI_STDERR:
@@ -181,14 +197,15 @@ static size_t take_stdout(struct fcgi_conn *h, struct fcgi_stream *s, struct sli
 
 static size_t take_content(struct fcgi_conn *h, struct slice bytes)
 {
-	switch (h->record.type) {
-	case FCGI_STDOUT:
+	if (h->record.type == FCGI_STDOUT)
 		return take_stdout(h, h->stream, bytes);
-	case FCGI_STDERR:
-	case FCGI_END_REQUEST:
-	case FCGI_GET_VALUES_RESULT:
+	if (!(h->flags & FCGI_FL_IN_TEXT))
+		return bytes.len;
+	if (bytes.len == h->record.length) { /* nothing needs to be gathered */
+		h->flags &= ~(unsigned)FCGI_FL_IN_TEXT;
+		text_came(h, bytes);
+	} else {
 		strbuf_add(&h->text, bytes);
-		break;
 	}
 	return bytes.len;
 }

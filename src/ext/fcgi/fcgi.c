@@ -307,6 +307,22 @@ static const struct diag_place nowhere = { .form = DIAG_BARE };
 
 #define alert(d, ...) diag_add(d, DIAG_ALERT, &nowhere, NULL, __VA_ARGS__)
 
+/* What all its requests have in common, unless a line sets some of it. */
+static void make_fixed(struct config *cfg, struct fcgi_app *a, struct diag_list *d)
+{
+	struct strbuf b;
+
+	for (const struct fcgi_rule *r = a->rules; r; r = r->next)
+		if (r->value && cgi_is_fixed(r->name))
+			return;
+	strbuf_init(&b);
+	cgi_add_fixed(&b, a->docroot, a->software);
+	a->fixed = arena_copy(&cfg->arena, strbuf_slice(&b));
+	if (b.overflow || !a->fixed.ptr)
+		alert(d, "out of memory.");
+	strbuf_fini(&b);
+}
+
 static void check_app(struct config *cfg, struct fcgi_app *a, struct diag_list *d)
 {
 	const char *version = conf_getenv(cfg, "HAPROXY_STARTUP_VERSION");
@@ -319,6 +335,7 @@ static void check_app(struct config *cfg, struct fcgi_app *a, struct diag_list *
 		      "'max-reqs'.", a->name);
 	if (a->max_reqs)
 		a->peer.max_reqs = (unsigned)a->max_reqs;
+	make_fixed(cfg, a, d);
 }
 
 /* The application that the lines of <px> name; NULL: none, or reported. */

@@ -137,12 +137,14 @@ static const struct fcgi_app *app_of(const struct filter *f)
 
 static enum filter_result fcgi_head(struct filter *f, enum filter_side side, struct http_msg *m)
 {
-	struct expr_ctx *ctx = stream_expr(f->stream, EXPR_DIR_REQUEST | EXPR_FINAL);
 	struct fcgi_state *st = f->state;
 	const struct fcgi_app *app = app_of(f);
+	struct expr_ctx *ctx = NULL; /* (only rules need it) */
 
 	if (side != FILTER_REQUEST || !app)
 		return FILTER_NEXT;
+	if (app->rules)
+		ctx = stream_expr(f->stream, EXPR_DIR_REQUEST | EXPR_FINAL);
 	if (st->until_ms)
 		return wait_for_body(f, m);
 	st->count = 0;
@@ -245,7 +247,7 @@ bool fcgi_app_params(const struct fcgi_peer *peer, struct endpoint *ep, struct s
 	struct stream *s = stream_of_endpoint(ep);
 	char server[ADDR_IP_MAX], client[ADDR_IP_MAX];
 	struct cgi_request rq = {
-		.head = m, .docroot = app->docroot, .index = app->index,
+		.head = m, .docroot = app->docroot, .fixed = app->fixed, .index = app->index,
 		.software = app->software,
 		.body_len = m->body == HTTP_BODY_LENGTH ? m->content_length : 0,
 	};

@@ -29,7 +29,7 @@ struct fcgi_app {
 	int line;
 	bool is_used;
 	int64_t max_reqs;             /* as the line says; 0: it does not */
-	struct slice docroot, index, software;
+	struct slice docroot, index, software, fixed; /* <fixed>: see struct cgi_request */
 	struct regex *path_info;      /* owned; or NULL */
 	struct acl_set *acls;
 	struct fcgi_rule *rules, **rules_end;

@@ -40,6 +40,29 @@ static void request(struct http_msg *m, const char *method, const char *uri)
 	m->uri = slice_of(uri);
 }
 
+/* What is the same for all requests, made once, is what each would say. */
+static void test_fixed(void)
+{
+	struct http_msg m;
+	struct cgi_request r = {
+		.head = &m, .docroot = SLICE("/srv"), .script = SLICE("/a"),
+		.software = SLICE("S"),
+	};
+	struct strbuf b;
+
+	request(&m, "GET", "/a");
+	strbuf_init(&b);
+	cgi_add_fixed(&b, r.docroot, r.software);
+	r.fixed = strbuf_slice(&b);
+	is_params(&r, "GATEWAY_INTERFACE=CGI/1.1\nDOCUMENT_ROOT=/srv\nSERVER_SOFTWARE=S\n"
+		  "SCRIPT_NAME=/a\nSCRIPT_FILENAME=/srv/a\nREQUEST_URI=/a\nREQUEST_METHOD=GET\n"
+		  "SERVER_PROTOCOL=HTTP/1.1\nCONTENT_LENGTH=0\n", "what is fixed comes once");
+	strbuf_fini(&b);
+	ok(cgi_is_fixed(SLICE("DOCUMENT_ROOT")) && cgi_is_fixed(SLICE("SERVER_SOFTWARE")) &&
+	   cgi_is_fixed(SLICE("GATEWAY_INTERFACE")) && !cgi_is_fixed(SLICE("SCRIPT_NAME")),
+	   "which these are");
+}
+
 static void test_params(void)
 {
 	struct http_msg m;
@@ -172,6 +195,7 @@ int main(void)
 {
 	arena_init(&arena, 4096);
 	test_params();
+	test_fixed();
 	test_set();
 	test_names_and_paths();
 	test_answers();
