@@ -214,6 +214,9 @@ static void ep_detach(struct endpoint *ep)
 		s->flags |= FCGIS_FL_GIVEN_UP;
 		h->given_up++;
 	}
+	/* it may be what the bytes of others wait behind, and no event comes for those */
+	if (wire_in_has(&h->in) || h->conn->flags & CONN_CAN_RECV)
+		fcgi_resume_later(h);
 	if (h->live)
 		h->user->stream_left(h->owner, false);
 	else

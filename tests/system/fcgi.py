@@ -13,6 +13,7 @@ import random
 import re
 import subprocess
 import tempfile
+import time
 
 import lib
 import lib_fcgi as fcgi
@@ -102,6 +103,7 @@ ANSWERS = [
     ("a status line", [out(b"HTTP/1.1 403 No\r\n\r\n"), STOP, ended()], 502, None, "PH--"),
     ("its length, and no end", [out(b"Content-Length: 5\r\n\r\nhello"), None], 200, b"hello", "----"),
     ("names that are none", [out(b"A b: c\r\n d\r\nA@: b\r\nContent-Length: 5\r\nA : b\r\n\r\nhello"), STOP, ended()], 200, b"hello", "----"),
+    ("a blank in front", [out(b" A: b\r\nContent-Length: 5\r\n\r\nhello"), STOP, ended()], 200, b"hello", "----"),
     ("no colon", [out(b"abc\r\n\r\n"), STOP, ended()], 502, None, "PH--"),
     ("nothing", [STOP, ended()], 502, None, "SH--"),
     ("refused: no multiplexing", [ended(0, 1)], 502, None, "SH--"),
@@ -236,6 +238,10 @@ def cut(tap, args):
     for name, data in (("a head without end", b"Status: 200\r\nA: b\r\n"), ("no head", b"hello world")):
         with Scene(args, lambda r, d=data: fcgi.whole(r.number, d), timeout="500ms") as sc:
             tap.eq(sc.ask(get("/"))[0], 504, name)
+            tap.ok(sc.log.find(r"be/s .* 504 \d+ - - sH-- "), "and its log")
+    with Scene(args, lambda r: b"", timeout="500ms") as sc:
+        tap.eq(sc.ask(get("/"))[0], 504, "no answer at all")
+        tap.ok(sc.log.find(r"be/s .* 504 \d+ - - sH-- "), "and its log")
 
 
 def kept(tap, args):
@@ -336,6 +342,43 @@ def full(tap, args):
         tap.eq(sc.app.connections, 2, "connections for three requests, two at once on each")
         sc.app.answer = good
         tap.eq(sc.ask(get("/"))[0], 200, "when it answers again")
+
+
+class Counted(list):
+    """Parts of an answer, and how many were taken."""
+    taken = 0
+
+    def __iter__(self):
+        for part in super().__iter__():
+            self.taken += 1
+            yield part
+
+
+def stuck(tap, args):
+    """A client that does not read holds up the others of its connection, as long as it stays."""
+    parts = Counted()
+
+    def answer(r):
+        if dict(r.pairs())["REQUEST_URI"] != "/big":
+            return good(r)
+        parts.extend([fcgi.record(fcgi.STDOUT, r.number, HEAD)] + [fcgi.record(fcgi.STDOUT, r.number, b"x" * 60000)] * 400 + [
+            fcgi.record(fcgi.STDOUT, r.number), fcgi.end(r.number)])
+        return parts
+
+    def is_stuck():
+        before = parts.taken
+        time.sleep(0.2)
+        return before and parts.taken == before
+
+    with Scene(args, answer, "option mpxs-conns\n\toption max-reqs 10", "http-reuse always", timeout="10s") as sc:
+        first, second = lib.connect(sc.port), lib.connect(sc.port)
+        first.sendall(get("/big"))
+        lib.until(lambda: sc.app.requests)
+        second.sendall(get("/"))
+        tap.ok(lib.until(is_stuck) and len(sc.app.requests) == 1, "a client that does not read stops the application", parts.taken)
+        lib.reset(first)
+        tap.ok(b"hello" in lib.recv_all(second), "when it leaves, the other one is answered")
+        tap.eq(sc.app.connections, 1, "on the same connection")
 
 
 def reloaded(tap, args):
@@ -509,7 +552,7 @@ def forged(tap, args):
 def main():
     args = lib.arguments(__doc__, ("attempts", 1000, "forged requests"))
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, reloaded, early, far, flow, stderr, checks, errors, forged):
+    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
         test(tap, args)
     tap.done()
 
