@@ -272,10 +272,35 @@ def together(tap, args):
         tap.ok(lib.until(lambda: sc.proxy.info()["CurrConns"] == "0"), "none of them stays", sc.proxy.ctl("show info; show sess all; show fd"))
 
 
+class Patient(spop.Agent):
+    """Never leaves by itself."""
+
+    def serve(self, sock):
+        sock.settimeout(600)
+        super().serve(sock)
+
+
+def lost(tap, args):
+    """An agent that has lost so many questions that no connection has a place left, and then works again."""
+    answers = threading.Event()
+    agent = Patient(lambda m, s, n: spop.set_var("txn", "got", "y") if answers.is_set() else None,
+                    spop.frame(spop.AGENT_HELLO, spop.hello(capabilities=b"")))
+    with Scene(args, agent, timeout="50ms", shown="%[var(txn.p.got)]|%[var(txn.p.err)]", backend="timeout server 1h") as sc:
+        got = []
+        threads = [threading.Thread(target=lambda: got.extend(sc.get("/early") for _ in range(25))) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        tap.eq(set(got), {(200, "|1")}, "an agent that loses all that it is asked")
+        answers.set()
+        tap.ok(lib.until(lambda: {sc.get("/early") for _ in range(10)} == {(200, "y|")}), "is asked again when it works")
+
+
 def main():
     args = lib.arguments(__doc__, ("count", 200, "streams at once"))
     tap = lib.Tap()
-    for test in (events, values, errors, after_errors, after_answers, engine, together):
+    for test in (events, values, errors, after_errors, after_answers, engine, lost, together):
         test(tap, args)
     tap.done()
 

@@ -215,7 +215,8 @@ static void tell(struct filter *f, const char *kind, const char *name, uint64_t 
 	const struct spoe_state *st = f->state;
 	uint64_t failed = __atomic_load_n(&agent->failed, __ATOMIC_RELAXED);
 
-	if (!st->status && agent->options & SPOE_DONTLOG_NORMAL)
+	if ((!st->status && agent->options & SPOE_DONTLOG_NORMAL) ||
+	    !log_is_wanted(f->stream->config, &agent->log))
 		return;
 	log_printf(f->stream->config, &agent->log, st->status ? LOG_LVL_WARNING : LOG_LVL_NOTICE,
 		   "SPOE: [%s] <%s:%s> sid=%llu st=%u %llu %llu/%llu", agent->id, kind, name,

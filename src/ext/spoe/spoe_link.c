@@ -32,6 +32,7 @@ struct spoe_link {
 	uint64_t next_id;
 	struct list requests;
 	unsigned in_flight;        /* answers to come, also to requests that were cancelled */
+	bool is_heard;             /* one has come since the last look */
 	struct strbuf in, out;
 	struct timer timer;
 };
@@ -197,6 +198,7 @@ static enum spop_error take_ack(struct spoe_link *l, const struct spop_frame *f)
 	if (!l->in_flight || f->frame != 1 || !(f->stream & 1) || f->stream >= l->next_id)
 		return SPOP_ERR_NO_FRAME_ID;
 	l->in_flight--;
+	l->is_heard = true;
 	list_for_each(rq, &l->requests, link) {
 		if (rq->id != f->stream)
 			continue;
@@ -300,11 +302,19 @@ static bool is_needed(const struct spoe_link *l)
 		!__atomic_load_n(&l->agent->backend->state->stopped, __ATOMIC_RELAXED));
 }
 
+/* Full of requests that nobody waits for any more, and nothing comes? Then it is of no use. */
+static bool is_stuck(const struct spoe_link *l)
+{
+	return list_is_empty(&l->requests) && !link_has_room(l) && !l->is_heard;
+}
+
 static void on_timer(struct timer *t)
 {
 	struct spoe_link *l = container_of(t, struct spoe_link, timer);
+	bool stuck = is_stuck(l);
 
-	if (l->state == LINK_HELLO)
+	l->is_heard = false;
+	if (l->state == LINK_HELLO || stuck)
 		link_disconnect(l, SPOP_ERR_TIMEOUT);
 	else if (!is_needed(l))
 		link_disconnect(l, SPOP_ERR_NONE);
