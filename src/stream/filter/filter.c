@@ -155,7 +155,27 @@ uint32_t filters_idle_stages(const struct filters *fs)
 		1u << STAGE_HTTP_REQUEST_BE | 1u << STAGE_TARPIT | 1u << STAGE_UPGRADE |
 		1u << STAGE_RESPONSE_RULES_BE;
 
-	return fs->has_points ? 0 : quiet;
+	return fs->has_points ? 0 : fs->has_calls ? quiet : fs->quiet;
+}
+
+/* Those around which nothing is to be called. What leads to the stages of heads is always run with
+ * the filters, and so are these.
+ */
+static uint32_t quiet_stages(const struct filters *fs)
+{
+	static const uint32_t heads = 1u << STAGE_SWITCH | 1u << STAGE_PREPARE |
+		1u << STAGE_FILTER_REQUEST | 1u << STAGE_RESPONSE_RULES_FE |
+		1u << STAGE_FILTER_RESPONSE;
+	static const uint32_t few = 1u << STAGE_MONITOR | 1u << STAGE_BODY_FE |
+		1u << STAGE_HTTP_REQUEST_FE | 1u << STAGE_BODY_BE | 1u << STAGE_RESPONSE_RULES_BE |
+		1u << STAGE_REPLY | 1u << STAGE_FORWARD | STAGES_OF_TRIES;
+
+	return fs->has_points ? 0 : fs->has_calls ? few : ~heads;
+}
+
+static bool is_called_around_stages(const struct filter_kind *k)
+{
+	return k->before || k->after || k->begin || k->finish || k->reset || k->timeout;
 }
 
 /* One more at the end of the chain, if it wants to. False: no memory. */
@@ -193,8 +213,11 @@ bool filters_attach(struct stream *s, const struct proxy *px)
 	for (c = filter_confs(px); c; c = c->next)
 		if (!filter_attach(fs, c, is_backend))
 			return false;
-	for (struct filter *f = fs->first; f; f = f->next)
+	for (struct filter *f = fs->first; f; f = f->next) {
 		fs->has_points = fs->has_points || f->kind->before || f->kind->after;
+		fs->has_calls = fs->has_calls || is_called_around_stages(f->kind);
+	}
+	fs->quiet = quiet_stages(fs);
 	fs->begun = 0;
 	s->run.idle_stages &= filters_idle_stages(fs);
 	for (struct filter *f = fs->first; f && !is_backend; f = f->next)

@@ -43,6 +43,8 @@ struct filters {
 	uint8_t verdict_side;
 	bool has_backend;                  /* the backend is chosen, its filters are attached */
 	bool has_points;                   /* one of them has before() or after() */
+	bool has_calls;                    /* or anything else that is called around stages */
+	uint32_t quiet;                    /* stages around which nothing is called, a bit each */
 	/* bits by side: one of them has watched it; all have begun with it */
 	uint8_t watched, begun;
 	bool timed_out;                    /* <timer> has fired */
@@ -50,6 +52,10 @@ struct filters {
 };
 
 #define FILTER_SIDE_BIT(side) (uint8_t)(1u << (side))
+
+/* Those that look for a server, during which a request goes through the chain already. */
+#define STAGES_OF_TRIES \
+	((1u << (STAGE_TURN_AROUND + 1)) - (1u << STAGE_ASSIGN))
 
 /* --- filter.c */
 

@@ -72,31 +72,42 @@ static bool has_tcp_response(const struct stream *s)
 /* Where points are, in order. <leave>: the stage behind which after() is called; STAGE_COUNT: right
  * behind before().
  */
+#define POINT_TABLE(ROW) \
+	ROW(TCP_CONTENT_FE, TCP_CONTENT_FE, TCP_REQUEST_FE, has_tcp_request_fe) \
+	ROW(MONITOR, MONITOR, REQUEST_HEAD, is_http) \
+	ROW(BODY_FE, BODY_FE, REQUEST_BODY, has_body_fe) \
+	ROW(HTTP_REQUEST_FE, HTTP_REQUEST_FE, HTTP_REQUEST_FE, is_http) \
+	ROW(SWITCH, SWITCH, SWITCH, has_no_backend) \
+	ROW(TCP_CONTENT_BE, TCP_CONTENT_BE, TCP_REQUEST_BE, has_tcp_request_be) \
+	ROW(BODY_BE, BODY_BE, REQUEST_BODY, has_body_be) \
+	ROW(HTTP_REQUEST_BE, HTTP_REQUEST_BE, HTTP_REQUEST_BE, has_http_request_be) \
+	ROW(TARPIT, TARPIT, TARPIT, is_http) \
+	ROW(PREPARE, COUNT, USE_SERVER, has_use_server) \
+	ROW(PREPARE, PREPARE, PREPARE, is_http) \
+	ROW(FILTER_REQUEST, COUNT, RDP_COOKIE, has_rdp_cookie) \
+	ROW(TCP_RESPONSE, TCP_RESPONSE, TCP_RESPONSE, has_tcp_response) \
+	ROW(SEND, RESPONSE, RESPONSE_HEAD, is_http) \
+	ROW(RESPONSE_RULES_BE, RESPONSE_RULES_FE, HTTP_RESPONSE, is_http)
+
 static const struct point_row {
 	uint8_t enter, leave, point;
 	bool (*applies)(const struct stream *s);
 } points[] = {
 #define ROW(from, to, name, applies) \
-	{ STAGE_##from, STAGE_##to, FILTER_POINT_##name, applies }
-	ROW(TCP_CONTENT_FE, TCP_CONTENT_FE, TCP_REQUEST_FE, has_tcp_request_fe),
-	ROW(MONITOR, MONITOR, REQUEST_HEAD, is_http),
-	ROW(BODY_FE, BODY_FE, REQUEST_BODY, has_body_fe),
-	ROW(HTTP_REQUEST_FE, HTTP_REQUEST_FE, HTTP_REQUEST_FE, is_http),
-	ROW(SWITCH, SWITCH, SWITCH, has_no_backend),
-	ROW(TCP_CONTENT_BE, TCP_CONTENT_BE, TCP_REQUEST_BE, has_tcp_request_be),
-	ROW(BODY_BE, BODY_BE, REQUEST_BODY, has_body_be),
-	ROW(HTTP_REQUEST_BE, HTTP_REQUEST_BE, HTTP_REQUEST_BE, has_http_request_be),
-	ROW(TARPIT, TARPIT, TARPIT, is_http),
-	ROW(PREPARE, COUNT, USE_SERVER, has_use_server),
-	ROW(PREPARE, PREPARE, PREPARE, is_http),
-	ROW(FILTER_REQUEST, COUNT, RDP_COOKIE, has_rdp_cookie),
-	ROW(TCP_RESPONSE, TCP_RESPONSE, TCP_RESPONSE, has_tcp_response),
-	ROW(SEND, RESPONSE, RESPONSE_HEAD, is_http),
-	ROW(RESPONSE_RULES_BE, RESPONSE_RULES_FE, HTTP_RESPONSE, is_http),
+	{ STAGE_##from, STAGE_##to, FILTER_POINT_##name, applies },
+	POINT_TABLE(ROW)
 #undef ROW
 };
 
 #define POINT_ROWS (sizeof(points) / sizeof(*points))
+
+/* A bit for each stage before which there is a point, or behind which. */
+#define ROW(from, to, name, applies) | 1u << STAGE_##from
+static const uint32_t entered = 0 POINT_TABLE(ROW);
+#undef ROW
+#define ROW(from, to, name, applies) | 1u << STAGE_##to
+static const uint32_t left_behind = 0 POINT_TABLE(ROW);
+#undef ROW
 
 static enum filter_result call_before(struct filter *f, unsigned point)
 {
@@ -175,7 +186,9 @@ static enum step enter_points(struct stream *s)
 	const struct point_row *row;
 	enum filter_result r;
 
-	for (; fs->has_points && fs->row < POINT_ROWS; fs->row++) {
+	if (!fs->has_points || !(entered >> s->stage & 1))
+		return STEP_NEXT;
+	for (; fs->row < POINT_ROWS; fs->row++) {
 		row = &points[fs->row];
 		if (row->enter != s->stage || !row->applies(s))
 			continue;
@@ -211,7 +224,7 @@ static enum step enter(struct stream *s)
 
 	if (fs->stage != s->stage)
 		enter_first(s);
-	if (!fs->has_begun) {
+	if (!fs->has_begun && fs->has_calls) {
 		r = begin(s);
 		if (r != FILTER_NEXT)
 			return filters_step(s, is_response_begin(s) ? FILTER_RESPONSE
@@ -249,9 +262,9 @@ static bool has_passed(const struct stream *s, enum stream_stage left)
 
 static void leave_points(struct stream *s, enum stream_stage left)
 {
-	unsigned i;
-
-	for (i = 0; s->filters->has_points && i < POINT_ROWS; i++)
+	if (!s->filters->has_points || !(left_behind >> left & 1))
+		return;
+	for (unsigned i = 0; i < POINT_ROWS; i++)
 		if (points[i].leave == left && points[i].applies(s))
 			filters_call_all(s->filters, call_after, points[i].point);
 }
@@ -293,7 +306,7 @@ static void tell_timeout(struct stream *s)
 {
 	struct filters *fs = s->filters;
 
-	if ((!fs->timed_out && !(s->flags & STRM_TIMED_OUT)) || fs->told_run == s->run.count)
+	if (fs->told_run == s->run.count)
 		return;
 	fs->timed_out = false;
 	fs->told_run = s->run.count;
@@ -349,14 +362,9 @@ static enum step settle(struct stream *s, enum stream_stage stage, enum step ste
 /* Is there nothing to be called around this stage? */
 static inline bool is_quiet(const struct stream *s)
 {
-	const uint32_t quiet = 1u << STAGE_MONITOR | 1u << STAGE_BODY_FE |
-		1u << STAGE_HTTP_REQUEST_FE | 1u << STAGE_BODY_BE | 1u << STAGE_RESPONSE_RULES_BE |
-		1u << STAGE_REPLY | 1u << STAGE_FORWARD;
+	uint32_t stage = 1u << s->stage;
 
-	if (s->filters->has_points)
-		return false;
-	return quiet >> s->stage & 1 || (s->stage >= STAGE_ASSIGN &&
-					 s->stage <= STAGE_TURN_AROUND && filters_have_passed(s));
+	return s->filters->quiet & stage && (!(STAGES_OF_TRIES & stage) || filters_have_passed(s));
 }
 
 /* Calls what comes before a stage. STEP_NEXT: it may run. */
@@ -373,25 +381,39 @@ static enum step prepare(struct stream *s)
 	return STEP_NEXT;
 }
 
-static enum step run_stage(struct stream *s)
+/* A stage has run, and there is more to it than that. */
+static __attribute__((noinline)) enum step end_stage(struct stream *s, enum stream_stage stage,
+						     enum step step)
 {
-	enum stream_stage stage = (enum stream_stage)s->stage;
-	bool quiet = is_quiet(s);
-	enum step step;
-
-	tell_timeout(s);
-	step = quiet ? STEP_NEXT : prepare(s);
-	if (step != STEP_NEXT)
-		return step;
-	step = stream_stages[stage].run(s);
-	if (quiet && step == STEP_NEXT && s->stage == stage && s->filters->verdict == FILTER_NEXT)
-		return STEP_NEXT;
 	step = settle(s, stage, step);
 	if (step == STEP_END) {
 		finish(s);
 		filters_end(s);
 	}
 	return step;
+}
+
+static __attribute__((noinline)) enum step run_among_filters(struct stream *s)
+{
+	enum stream_stage stage = (enum stream_stage)s->stage;
+	enum step step = prepare(s);
+
+	return step == STEP_NEXT ? end_stage(s, stage, stream_stages[stage].run(s)) : step;
+}
+
+static enum step run_stage(struct stream *s)
+{
+	enum stream_stage stage = (enum stream_stage)s->stage;
+	enum step step;
+
+	if (unlikely(s->filters->timed_out || s->flags & STRM_TIMED_OUT))
+		tell_timeout(s);
+	if (!is_quiet(s))
+		return run_among_filters(s);
+	step = stream_stages[stage].run(s);
+	if (step == STEP_NEXT && s->stage == stage && s->filters->verdict == FILTER_NEXT)
+		return STEP_NEXT;
+	return end_stage(s, stage, step);
 }
 
 const struct stage_step filter_stages[STAGE_COUNT] = {
