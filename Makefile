@@ -33,10 +33,10 @@
 #:
 #: Variables
 #:   TARGET=         linux-glibc, linux-musl, linux-glibc-legacy, generic
-#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, ISAL, BROTLI, ZSTD, SYSTEMD, CARES, LIBCRYPT,
+#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, ISAL, BROTLI, ZSTD, CARES, LIBCRYPT,
 #:                   MEMORY_PROFILING, EPOLL;
 #:   USE_X=0         leave it out; not given: on when it is found. PCRE2 cannot be left out.
-#:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, ISAL, BROTLI, ZSTD, SYSTEMD, CARES) instead of pkg-config
+#:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, ISAL, BROTLI, ZSTD, CARES) instead of pkg-config
 #:   CC, CFLAGS, LDFLAGS, ADDINC, ADDLIB, DEFINE, OPT_CFLAGS (-O2), DEBUG_CFLAGS (-g)
 #:   ERR=            do not turn warnings into errors
 #:   DEBUG=1         costly assertions too (DEBUG_STRICT); DEBUG="-DX -DY" as given
@@ -161,7 +161,6 @@ OPTION_ROWS := \
  ISAL|libisal|isa-l.h|-lisal|src/*/*_isal.c|src/*/isal_none.c \
  BROTLI|-|brotli/decode.h|-lbrotlienc,-lbrotlidec|src/*/*_brotli.c|src/*/brotli_none.c \
  ZSTD|libzstd|zstd.h|-lzstd|src/*/*_zstd.c|src/*/zstd_none.c \
- SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
  MEMORY_PROFILING|-|$(if $(filter linux-glibc%,$(TARGET)),$(if $(filter \
@@ -176,7 +175,7 @@ LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC \
             OBSOLETE_LINKER OPENSSL_AWSLC OPENSSL_WOLFSSL OT PCRE PCRE_JIT PROCCTL \
             PTHREAD_EMULATION SLZ STATIC_PCRE STATIC_PCRE2 WURFL
 # accepted and without effect: what they ask for is always the case where it is needed
-ALWAYS   := QUIC QUIC_OPENSSL_COMPAT DL MATH CRYPT_H LINUX_CAP SHM_OPEN
+ALWAYS   := QUIC QUIC_OPENSSL_COMPAT SYSTEMD DL MATH CRYPT_H LINUX_CAP SHM_OPEN
 
 cell   = $(filter-out -,$(subst $(comma),$(space),$(word $(2),$(subst |,$(space),$(1)))))
 name   = $(call cell,$(1),1)
@@ -252,7 +251,7 @@ QUIC_INTERFACE := $(if $(filter QUIC_OPENSSL_COMPAT,$(asked_on)),,$(if $(OPENSSL
 OPTIONS_ON  := $(foreach x,$(OPTION_NAMES),$(if $($(x)_on),$(x)))
 OPTIONS_OFF := $(filter-out $(OPTIONS_ON),$(OPTION_NAMES))
 OPTION_LINES = $(foreach x,$(OPTION_NAMES),  $(if $($(x)_on),on   $(x): $($(x)_how),off  $(x): $(strip \
-  $($(x)_why)))$(newline))
+  $($(x)_why)))$(newline))   on   SYSTEMD: built in, libsystemd is not needed
 
 # ---- flags
 
