@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Log files (`log file@PATH`, an extension): lines, rotation by size, logrotate's way, reloads, kill -9, full disks, bad
-lines of the configuration. --requests N: of the load; --kills N: times that it is killed."""
+lines of the configuration. --requests N: of the load; --kills N: times that it is killed; --flood N: requests that haload makes
+as fast as it can, two lines each; --hostile N: requests with fields that would break JSON, which jq reads."""
 import glob
 import json
 import os
+import random
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -149,6 +152,89 @@ def hostile(tap, args):
         tap.ok(ok and len(got) == len(values), "each line is JSON", got[:3])
 
 
+def hostile_fields(seed, count):
+    """Texts of all bytes that a field may have, many of which mean something to JSON, to UTF-8 or to terminals."""
+    r = random.Random(seed)
+    likely = b'"\\{}[]:,/\x80\xc2\xc3\xe2\xed\xf0\xf4\xff\t \'%#un0'
+    for _ in range(count):
+        text = bytes(r.choice(likely) if r.random() < 0.7 else r.randrange(0x80, 0x100) for _ in range(r.randrange(1, 60)))
+        yield text.strip(b" \t") or b"x"
+
+
+def read_by_jq(tap, args):
+    """Many more of these, read by a program that others wrote: as many objects as requests, numbers that are numbers."""
+    if not shutil.which("jq"):
+        tap.skip("jq is not installed")
+        return
+    with tempfile.TemporaryDirectory() as d:
+        path = d + "/log"
+        port, proxy = setup(args, path, "rotate 1m keep 900", form=" json")
+        with proxy:
+            s = lib.connect(port)
+            r = lib.Reader(s)
+            for n, field in enumerate(hostile_fields(7, args.hostile)):
+                s.sendall(b"GET /n%d HTTP/1.1\r\nHost: h\r\nX-N: %s\r\n\r\n" % (n, field))
+                r.response()
+            s.close()
+        files = sorted(glob.glob(path + "*"), key=lambda p: -int(p.rsplit(".", 1)[1]) if p != path else 0)
+        p = subprocess.run(["jq", "-r", '[.uri, (.status|type), (.time_active|type), (.request_headers|type)] | @tsv',
+                            *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        tap.eq((p.returncode, p.stderr[-300:]), (0, b""), "jq reads %d files" % len(files))
+        got = p.stdout.splitlines()
+        want = [b"/n%d\tnumber\tnumber\tstring" % n for n in range(args.hostile)]
+        tap.ok(got == want, "%d objects, each of its request, in their order" % args.hostile,
+               [x for x in zip(got, want) if x[0] != x[1]][:3] or (len(got), len(want)))
+
+
+FLOOD = """
+global
+	nbthread 2
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	option httplog
+frontend fe
+	bind 127.0.0.1:%(port)d proto h2
+	log file@%(path)s rotate 8m keep 900 local0
+	log file@%(other)s local0
+	http-request return status 200
+"""
+FLOOD_LINE = re.compile(rb'127\.0\.0\.1:\d+ \[.{24}\] fe .* "GET http://127\.0\.0\.1:\d+/ HTTP/2\.0"\n$')
+
+
+def flood(tap, args):
+    """Two lines for each request, as fast as they come: one file is rotated by size, the other one is renamed under the writer's hands."""
+    haload = os.path.join(os.path.dirname(os.path.abspath(args.program)), "haload")
+    with tempfile.TemporaryDirectory() as d:
+        path, other, port, over, renamed = d + "/log", d + "/other", lib.ports(1)[0], threading.Event(), [0]
+
+        def rotate():
+            while not over.wait(0.3):
+                if os.path.exists(other) and os.path.getsize(other):
+                    renamed[0] += 1
+                    os.rename(other, "%s.%d" % (other, renamed[0]))
+        with lib.Proxy(args.program, FLOOD % {"port": port, "path": path, "other": other}) as proxy:
+            t = threading.Thread(target=rotate)
+            t.start()
+            start = time.monotonic()
+            subprocess.run([haload, "-q", "-e", "-2", "-m", "32", "-c", "8", "-n", str(args.flood), "http://127.0.0.1:%d/" % port],
+                           check=True, stdout=subprocess.DEVNULL)
+            seconds = time.monotonic() - start
+            over.set()
+            t.join()
+            dropped = int(re.search(r"^DroppedLogs: (\d+)", proxy.ctl("show info"), re.M).group(1))
+        whole = {}
+        for name in path, other:
+            found = lines(name)
+            whole[name] = sum(1 for x in found if FLOOD_LINE.match(x))
+            tap.eq([x for x in found if not FLOOD_LINE.match(x)][:3], [], "each line of %s is whole" % os.path.basename(name))
+        tap.eq(sum(whole.values()) + dropped, 2 * args.flood, "%d requests: lines that are there, and %d that are counted as lost" % (
+            args.flood, dropped))
+        print("# %d lines/s, %d files by size, %d renamed" % (2 * args.flood / seconds, len(glob.glob(path + "*")), renamed[0]))
+
+
 def reloads(tap, args):
     with tempfile.TemporaryDirectory() as d:
         path = d + "/log"
@@ -247,9 +333,10 @@ def refused(tap, args):
 
 
 def main():
-    args = lib.arguments(__doc__, ("requests", 2000, "of the load"), ("kills", 6, "times that it is killed"))
+    args = lib.arguments(__doc__, ("requests", 2000, "of the load"), ("kills", 6, "times that it is killed"),
+                         ("flood", 10000, "requests as fast as they come"), ("hostile", 300, "requests with fields that jq reads"))
     tap = lib.Tap()
-    tap.run((plain, rotation, hostile, reloads, killed, full, refused), args)
+    tap.run((plain, rotation, hostile, read_by_jq, flood, reloads, killed, full, refused), args)
     tap.done()
 
 
