@@ -37,6 +37,7 @@ KINDS = {
     "spoe": ("spoe", [], "a kept request, an SPOE message"),
     "fcgi": ("fcgi", [], "a kept request, FastCGI"),
     "forward-auth": ("forward-auth", [], "a kept request, forward-auth remembers"),
+    "telemetry-none": ("telemetry-none", [], "a kept request, as the next two untraced"),
     "telemetry": ("telemetry", [], "a kept request, traced, 1 % sampled"),
     "telemetry-silent": ("telemetry-silent", [], "the same with unsampled silent"),
     "log-udp": ("log-udp", [], "a kept request, httplog over UDP"),

@@ -26,8 +26,19 @@ void arena_init(struct arena *a, size_t chunk_size);
 void arena_init_in(struct arena *a, void *area, size_t size, size_t chunk_size);
 /* Frees all. The arena may be used again. */
 void arena_fini(struct arena *a);
+/* For arena_alloc(): the current chunk has no room. */
+void *arena_alloc_slow(struct arena *a, size_t size);
 /* <size> bytes aligned on 8, not zeroed; NULL: no memory. */
-void *arena_alloc(struct arena *a, size_t size);
+static inline void *arena_alloc(struct arena *a, size_t size)
+{
+	void *p = a->at;
+
+	size = (size + 7) & ~(size_t)7;
+	if (__builtin_expect(size > (size_t)(a->end - a->at), 0))
+		return arena_alloc_slow(a, size);
+	a->at += size;
+	return p;
+}
 void *arena_zalloc(struct arena *a, size_t size);
 /* Copies bytes (and adds a NUL after them); slice_none() when memory is out. */
 struct slice arena_copy(struct arena *a, struct slice s);

@@ -41,7 +41,6 @@ struct trail_try;
  */
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
-	X(TRACE_REQUEST, stage_trace_request, 'R') /* only where requests are traced */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
 	X(MONITOR, stage_monitor, 'R')             /* monitor-uri */ \
 	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
@@ -59,7 +58,6 @@ struct trail_try;
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
 	X(CONNECTING, stage_connecting, 'C') \
 	X(TURN_AROUND, stage_turn_around, 'C')     /* pause before the next try */ \
-	X(TRACE_TRY, stage_trace_try, 'C')         /* same */ \
 	X(TCP_RESPONSE, stage_tcp_response, 'D')   /* tcp-response content */ \
 	X(SEND, stage_send, 'H')                   /* the request, until an answer is there */ \
 	X(RESPONSE, stage_response, 'H')           /* the answer's head */ \
@@ -104,7 +102,8 @@ enum stream_flags {
 	STRM_TARPIT = 1 << 19,
 	STRM_SILENT = 1 << 20,       /* end without an answer */
 	STRM_INSPECT = 1 << 21,      /* inspect-delay has begun */
-	STRM_UNTOLD = 1 << 22,       /* it is traced, but no server is told so */
+	STRM_TOLD = 1 << 22,         /* it is traced, and servers are told so */
+	STRM_RECORDED = 1 << 23,     /* it is traced, and recorded however it ends */
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */

@@ -6,8 +6,8 @@
  *          of the streams of the frontends that it has asked for.
  * Owns   : what the tracer keeps of a stream lies in that stream's arena.
  * Threads: the stream's.
- * Cost   : a stream of another frontend pays one predicted test, at its end; the stages
- *          TRACE_REQUEST and TRACE_TRY are passed over (settings.c).
+ * Cost   : none for a stream of another frontend: each of the three places is behind a test that is
+ *          made for others, too.
  * Limits : requests only: a stream in mode tcp is not told of, nor is a request that never became a
  *          stream (a bad head).
  */
@@ -24,13 +24,17 @@ struct stream_tracer {
 	 */
 	void (*begin)(struct stream *s, const void *how);
 	/* --- of streams that are traced: */
-	/* A server is connected: s->req is sent next, and may be edited. Again at each try. */
+	/* A server is connected: s->req is sent next, and may be edited. Again at each try. Called
+	 * if stream_trace_wants() said so.
+	 */
 	void (*connected)(struct stream *s);
 	/* A try is given up for another one, or for another answer: because of an end that it does
 	 * not become, or of <status>, of the server's answer or of the page (END_NONE).
 	 */
 	void (*left)(struct stream *s, enum stream_end why, unsigned status);
-	/* It is over, everything of it is still there. */
+	/* It is over, everything of it is still there. Called of those that have an end
+	 * (stream/ends.h) or an answer of 500 and more, and if stream_trace_wants() said so.
+	 */
 	void (*end)(struct stream *s);
 	/* --- of frontends whose lines are told of, traced or not: */
 	/* A line of the log, whether or not a target gets it; <s>: what it is about, or NULL. */
@@ -55,16 +59,13 @@ static inline void stream_trace_set(struct stream *s, void *trace)
 	s->trail.trace = trace;
 }
 
-/* Of a stream that is traced: <untold>, connected() need not be called. */
-static inline void stream_trace_tries(struct stream *s, bool untold)
+/* Of a stream that is traced: whether connected() is called, and whether end() is of one that has
+ * not failed. Neither is before this was said.
+ */
+static inline void stream_trace_wants(struct stream *s, bool told, bool recorded)
 {
-	if (untold) {
-		s->flags |= STRM_UNTOLD;
-		s->run.idle_stages |= 1u << STAGE_TRACE_TRY;
-	} else {
-		s->flags &= ~STRM_UNTOLD;
-		s->run.idle_stages &= ~(1u << STAGE_TRACE_TRY);
-	}
+	s->flags &= ~(STRM_TOLD | STRM_RECORDED);
+	s->flags |= (told ? STRM_TOLD : 0) | (recorded ? STRM_RECORDED : 0);
 }
 
 /* NULL: it is not traced. */
@@ -78,6 +79,7 @@ void stream_tracing_figures(struct strbuf *out);
 
 /* For the engine. */
 void stream_tracing_begin(struct stream *s);
+void stream_tracing_connected(struct stream *s);
 void stream_tracing_left(struct stream *s, enum stream_end why, unsigned status);
 void stream_tracing_end(struct stream *s);
 void stream_tracing_line(struct session *sess, struct stream *s, enum log_level level,

@@ -39,7 +39,7 @@ void arena_fini(struct arena *a)
 
 /* An object too large for the current chunk: a new chunk, or one of its own kept behind the
  * current. */
-static void *arena_alloc_slow(struct arena *a, size_t size)
+void *arena_alloc_slow(struct arena *a, size_t size)
 {
 	size_t room = a->chunk_size - sizeof(struct arena_chunk);
 	bool own = size > room / 2;
@@ -60,17 +60,6 @@ static void *arena_alloc_slow(struct arena *a, size_t size)
 	a->at = c->bytes + size;
 	a->end = c->bytes + (own ? size : room);
 	return c->bytes;
-}
-
-void *arena_alloc(struct arena *a, size_t size)
-{
-	void *p = a->at;
-
-	size = (size + 7) & ~(size_t)7;
-	if (size > (size_t)(a->end - a->at))
-		return arena_alloc_slow(a, size);
-	a->at += size;
-	return p;
 }
 
 void *arena_zalloc(struct arena *a, size_t size)

@@ -127,10 +127,21 @@ static size_t added_size(const struct http_msg *m)
 	return size;
 }
 
+/* No run is under way. One that stands in memory as it is written is copied in one piece. */
 static void put_added(struct writer *w, const struct http_msg *m)
 {
-	for (unsigned i = m->line_count; i < m->fields.count; i++)
-		put_field(w, m->fields.list[i].name, m->fields.list[i].value);
+	const struct h1_field *f = m->fields.list + m->line_count;
+
+	for (; f < m->fields.list + m->fields.count; f++) {
+		const char *name_end = f->name.ptr + f->name.len;
+
+		if (f->value.ptr == name_end + 2 && memcmp(name_end, ": ", 2) == 0) {
+			put(w, slice_make(f->name.ptr, f->name.len + 2 + f->value.len));
+			put(w, SLICE("\r\n"));
+		} else {
+			put_field(w, f->name, f->value);
+		}
+	}
 }
 
 static struct head_plan plan_head(const struct http_msg *m)

@@ -18,6 +18,7 @@
 #include "stream/conn_error.h"
 #include "stream/persist.h"
 #include "stream/stick.h"
+#include "stream/tracing.h"
 #include "stream/trail.h"
 #include "tls/tls.h"
 #include "table/table.h"
@@ -409,10 +410,9 @@ static void count_tls(struct stream *s, bool ok)
 static enum step stream_connect_failed(struct stream *s, bool at_once);
 static enum step no_room(struct stream *s);
 
-/* The stream's request may be sent now. */
-static enum step connected(struct stream *s)
+/* What a connection does that was kept, for a stream that no server is told of. */
+static void connected_more(struct stream *s)
 {
-	s->t.connected = clock_now_ns();
 	if (!(s->flags & STRM_REUSED_CONN)) {
 		count_tls(s, true);
 		check_observe(s->server, &s->server->checks, SEEN_CONNECTED);
@@ -420,11 +420,21 @@ static enum step connected(struct stream *s)
 			outlier_count(s->server, &s->be->outlier, SEEN_CONNECTED,
 				      s->t.connected - s->t.queued);
 	}
+	if (s->flags & STRM_TOLD)
+		stream_tracing_connected(s);
+}
+
+/* The stream's request may be sent now. */
+static enum step connected(struct stream *s)
+{
+	s->t.connected = clock_now_ns();
+	if ((s->flags & (STRM_REUSED_CONN | STRM_TOLD)) != STRM_REUSED_CONN)
+		connected_more(s);
 	s->due.stage_ms = TIMER_NEVER;
 	if (tables_are_used())
 		stick_connected(s);
 	stream_log_step(s, LOG_STEP_CONNECT);
-	return stream_goto_busy(s, STAGE_TRACE_TRY);
+	return stream_goto_busy(s, STAGE_TCP_RESPONSE);
 }
 
 /* A socket could not even be made: our fault or a full system. */

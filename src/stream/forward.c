@@ -371,15 +371,22 @@ enum step stage_forward(struct stream *s)
 	return step == STEP_NEXT ? STEP_WAIT : step;
 }
 
+/* It has failed, or it is recorded however it ends. */
+static void end_noted(struct stream *s)
+{
+	if (s->flags & STRM_TRACED)
+		stream_tracing_end(s);
+	if (s->end != END_NONE || s->answer.status >= 500)
+		failure_keep(s);
+}
+
 /* What a stream owes to the counters, the log, its server and its session. */
 enum step stage_end(struct stream *s)
 {
 	stream_count_end(s);
 	stream_log(s);
-	if (unlikely(s->flags & STRM_TRACED))
-		stream_tracing_end(s);
-	if (unlikely(s->end != END_NONE || s->answer.status >= 500))
-		failure_keep(s);
+	if (unlikely(s->end != END_NONE || s->answer.status >= 500 || s->flags & STRM_RECORDED))
+		end_noted(s);
 	stream_drop_back(s);
 	stream_drop_slot(s);
 	retry_end(s);

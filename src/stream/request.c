@@ -4,6 +4,7 @@
 #include "proxy/balance.h"
 #include "stream/persist.h"
 #include "stream/service.h"
+#include "stream/tracing.h"
 #include "stream/track.h"
 #include "tls/tls.h"
 #include "account_priv.h"
@@ -65,12 +66,15 @@ static void note_idle_stages(struct stream *s)
 		s->run.idle_stages &= ~(1u << STAGE_RESPONSE_RULES_FE);
 	if (unlikely(tls_is_early(s->sess->conn)))
 		s->run.idle_stages &= ~(1u << STAGE_PREPARE);
-	if (likely(!(s->flags & (STRM_FILTERED | STRM_UNTOLD))))
-		return;
-	if (s->flags & STRM_UNTOLD)
-		s->run.idle_stages |= 1u << STAGE_TRACE_TRY;
-	if (s->flags & STRM_FILTERED)
+	if (unlikely(s->flags & STRM_FILTERED))
 		s->run.idle_stages &= filters_idle_stages(s->filters);
+}
+
+/* What few frontends have: traces and filters. */
+static enum step begin_more(struct stream *s)
+{
+	stream_tracing_begin(s);
+	return stream_proxy(s->fe)->filters ? filters_open(s, s->fe, STEP_NEXT) : STEP_NEXT;
 }
 
 enum step stage_begin(struct stream *s)
@@ -88,9 +92,7 @@ enum step stage_begin(struct stream *s)
 		s->flags |= STRM_CLIENT_CLOSE;
 	if (unlikely(s->front.flags & (EP_ERROR | EP_RX_BAD)))
 		return begin_failed(s);
-	if (unlikely(stream_proxy(s->fe)->filters != NULL))
-		return filters_open(s, s->fe, STEP_NEXT);
-	return STEP_NEXT;
+	return unlikely(stream_proxy(s->fe)->begins_more) ? begin_more(s) : STEP_NEXT;
 }
 
 /* Ends without an answer, with the client's connection. */

@@ -166,8 +166,6 @@ static uint32_t find_idle_stages(const struct proxy *px, bool back)
 		uint32_t stages;
 		bool front_idle, back_idle;
 	} found[] = {
-		{ 1u << STAGE_TRACE_REQUEST | 1u << STAGE_TRACE_TRY, !stream_proxy(px)->traced,
-		  true },
 		/* it counts requests in tables too */
 		{ 1u << STAGE_TCP_CONTENT_FE, !content && !tables_are_used(), true },
 		{ 1u << STAGE_MONITOR, !http_proxy_of(px)->monitor_uri.len, true },
@@ -221,6 +219,7 @@ void stream_fill_proxy(struct proxy *px)
 	/* a request that is answered without a stream is not traced */
 	if (stream_proxy(px)->direct && !stream_proxy(px)->traced)
 		stream_proxy(px)->front.options |= MUX_OPT_ANSWERS;
+	stream_proxy(px)->begins_more = stream_proxy(px)->traced || stream_proxy(px)->filters;
 	stream_proxy(px)->idle_front = find_idle_stages(px, false);
 	stream_proxy(px)->idle_back = find_idle_stages(px, true);
 	count_settings(px);

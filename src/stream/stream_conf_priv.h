@@ -35,6 +35,7 @@ struct stream_proxy {
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 	struct filter_conf *filters; /* of the lines `filter`, in their order; or NULL */
 	const void *traced;          /* stream/tracing.h; NULL: its requests are not */
+	bool begins_more;            /* it has <filters> or is <traced> */
 	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
 	/* bits of the stages in which it has nothing to do as frontend, as backend: what both
 	 * have is passed over

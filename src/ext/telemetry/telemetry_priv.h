@@ -80,6 +80,8 @@ struct telemetry_try {
 	bool is_reused;
 };
 
+#define PARENT_AT 13 /* where the value of a field "traceparent: " begins */
+
 struct telemetry_trace {
 	const struct telemetry *conf;
 	struct trace_context ours;   /* the span is the server span's */
@@ -93,7 +95,7 @@ struct telemetry_trace {
 	struct telemetry_try *last;  /* of the tries that are over */
 	/* texts of the fields of the request that have the span of a try; NULL: not there */
 	char *b3_text, *b3_span_text;
-	char parent_text[TRACEPARENT_LEN];
+	char field[PARENT_AT + TRACEPARENT_LEN]; /* "traceparent: " and its value */
 };
 
 extern const struct stream_tracer telemetry_tracer;

@@ -4,6 +4,11 @@
  * The context is read before any rule runs. A request that leaves has that of its try instead, and
  * nothing of what was received but a good tracestate: fields that are malformed end here. The texts
  * are added once; another try writes its span into them.
+ *
+ * Most traces begin here and are not sampled. Their first 8 bytes are the thread's, for a while; the
+ * other 8 are drawn, and are the number of the first span, too, which is unique within its trace;
+ * the span of a try is the same with its halves exchanged. So 16 digits are to be written for a
+ * request, and the rest is copied.
  */
 #include <string.h>
 #include "base/clock.h"
@@ -131,10 +136,14 @@ static inline void decide(struct telemetry_trace *t, uint64_t threshold)
 	t->ours.decision = random >= threshold ? TRACE_SAMPLED : TRACE_DROPPED;
 }
 
-/* Is no server told of it? Nor has a field to be kept from one. */
-static inline bool is_untold(const struct telemetry_trace *t)
+/* Tells the engine what it wants to hear of it. No server is told of what is silent, but has a field
+ * to be kept from it.
+ */
+static inline void want(struct stream *s, const struct telemetry_trace *t)
 {
-	return t->conf->is_silent && t->ours.decision != TRACE_SAMPLED && !t->was_told;
+	bool is_sampled = t->ours.decision == TRACE_SAMPLED;
+
+	stream_trace_wants(s, is_sampled || !t->conf->is_silent || t->was_told, is_sampled);
 }
 
 void telemetry_decide(struct stream *s, uint64_t threshold)
@@ -143,38 +152,56 @@ void telemetry_decide(struct stream *s, uint64_t threshold)
 
 	decide(t, threshold);
 	t->decider = BY_RULE;
-	stream_trace_tries(s, is_untold(t));
+	want(s, t);
 }
 
-/* An id is never zero. */
+static inline uint64_t with_halves_exchanged(uint64_t id)
+{
+	return id << 32 | id >> 32;
+}
+
+/* Never zero, nor the same with its halves exchanged. */
 static inline uint64_t new_id(void)
 {
-	uint64_t id = num_random();
+	uint64_t id;
 
-	return id ? id : 1;
+	do
+		id = num_random();
+	while (unlikely(id == with_halves_exchanged(id)));
+	return id;
 }
 
 /* The span of a try: another one of the same trace. */
 static inline uint64_t try_span(const struct telemetry_trace *t)
 {
-	uint64_t id = t->ours.span + (t->tries + 1) * 0x9e3779b97f4a7c15;
+	uint64_t id = with_halves_exchanged(t->ours.span) + t->tries * 0x9e3779b97f4a7c15;
 
 	return id ? id : 1;
 }
 
-/* A trace of its own. Half of its id is drawn, which decides; the other one tells traces apart that
- * are drawn alike. Its first span needs no other randomness.
- */
+/* The first half of the ids of traces that begin on this thread, and a field with it. */
+#define FIRST_LEN 32 /* "traceparent: 00-" and 16 digits */
+static __thread struct {
+	uint64_t half;
+	unsigned left;               /* traces that it is still used for */
+	char field[FIRST_LEN];
+} first;
+
+static __attribute__((noinline)) void renew_first(void)
+{
+	first.half = new_id();
+	first.left = 1 << 16;
+	memcpy(first.field, "traceparent: 00-", FIRST_LEN - SPAN_ID_HEX);
+	span_id_write(first.field + FIRST_LEN - SPAN_ID_HEX, first.half);
+}
+
+/* A trace of its own. */
 static inline void begin_trace(struct telemetry_trace *t)
 {
-	static __thread uint64_t serial;
-
-	if (unlikely(!serial))
-		serial = new_id();
-	serial += 0x9e3779b97f4a7c15;
-	t->ours.id[0] = serial;
-	t->ours.id[1] = new_id();
-	t->ours.span = (serial ^ t->ours.id[1] << 1) | 1;
+	if (unlikely(!first.left--))
+		renew_first();
+	t->ours.id[0] = first.half;
+	t->ours.id[1] = t->ours.span = new_id();
 }
 
 /* Becomes a part of the sender's trace, if what was received, from field <i> on, names one. */
@@ -209,20 +236,19 @@ static void trace_begin(struct stream *s, const void *how)
 	if (!t)
 		return;
 	t->conf = conf;
+	t->first = NULL;
 	t->parent = 0;
+	t->tries = 0;
 	t->ours.flags = t->ours.decision = t->decider = 0;
 	t->has_state = t->was_told = t->is_told = false;
-	t->tries = 0;
-	t->first = NULL;
 	begin_trace(t);
+	stream_trace_set(s, t);
 	i = next_field(&s->req, 0);
 	if (unlikely(i < s->req.fields.count))
 		follow(t, &s->req, i);
 	if (likely(t->decider != BY_PARENT))
 		decide(t, conf->threshold);
-	stream_trace_set(s, t);
-	if (is_untold(t))
-		stream_trace_tries(s, true);
+	want(s, t);
 }
 
 /* --- a request that leaves -------------------------------------------------------------------- */
@@ -248,6 +274,13 @@ static char *add_field(struct http_msg *m, enum context_field which, size_t len)
 	return NULL;
 }
 
+/* As one line of HTTP/1, which is what it mostly becomes. */
+static inline void put_traceparent(struct http_msg *m, struct telemetry_trace *t)
+{
+	http_msg_put_field(m, 0, slice_make(t->field, context_names[CONTEXT_TRACEPARENT].len),
+			   slice_make(t->field + PARENT_AT, TRACEPARENT_LEN));
+}
+
 static void add_b3_fields(struct http_msg *m, struct telemetry_trace *t,
 			  const struct trace_context *c)
 {
@@ -265,6 +298,19 @@ static void add_b3_fields(struct http_msg *m, struct telemetry_trace *t,
 			   c->decision == TRACE_SAMPLED ? SLICE("1") : SLICE("0"));
 }
 
+/* The field of a trace that has begun here, at its first try: most of it is copied. */
+static inline void write_own(struct telemetry_trace *t)
+{
+	char *digits = t->field + FIRST_LEN;
+
+	memcpy(t->field, first.field, FIRST_LEN);
+	span_id_write(digits, t->ours.id[1]);
+	digits[16] = '-';
+	memcpy(digits + 17, digits + 8, 8);
+	memcpy(digits + 25, digits, 8);
+	memcpy(digits + 33, t->ours.decision == TRACE_SAMPLED ? "-01" : "-00", 3);
+}
+
 static void add_fields(struct http_msg *m, struct telemetry_trace *t,
 		       const struct trace_context *c)
 {
@@ -275,9 +321,9 @@ static void add_fields(struct http_msg *m, struct telemetry_trace *t,
 	if (unlikely(t->was_told || m->flags & (HTTP_MSG_EDITED | HTTP_MSG_ADDED)))
 		drop_received(m, t->has_state && propagate & TELEMETRY_W3C);
 	if (propagate & TELEMETRY_W3C) {
-		traceparent_write(t->parent_text, c);
-		http_msg_put_field(m, 0, context_names[CONTEXT_TRACEPARENT],
-				   slice_make(t->parent_text, TRACEPARENT_LEN));
+		memcpy(t->field, "traceparent: ", PARENT_AT);
+		traceparent_write(t->field + PARENT_AT, c);
+		put_traceparent(m, t);
 	}
 	if (propagate & TELEMETRY_B3) {
 		t->b3_text = add_field(m, CONTEXT_B3, B3_LEN);
@@ -288,11 +334,26 @@ static void add_fields(struct http_msg *m, struct telemetry_trace *t,
 		add_b3_fields(m, t, c);
 }
 
+/* Does the request have nothing but the field that write_own() writes, to add? */
+static inline bool is_plain(const struct stream *s, const struct telemetry_trace *t)
+{
+	return !((unsigned)t->was_told | t->tries | (t->conf->propagate ^ TELEMETRY_W3C) |
+		 (s->req.flags & (HTTP_MSG_EDITED | HTTP_MSG_ADDED))) &&
+	       t->ours.id[0] == first.half;
+}
+
 static void trace_connected(struct stream *s)
 {
-	struct telemetry_trace *t = stream_trace(s);
+	struct telemetry_trace *t = s->trail.trace;
 	struct trace_context c;
 
+	if (likely(is_plain(s, t) && !t->is_told)) {
+		t->is_told = true;
+		t->b3_text = t->b3_span_text = NULL;
+		write_own(t);
+		put_traceparent(&s->req, t);
+		return;
+	}
 	if (t->conf->is_silent && t->ours.decision != TRACE_SAMPLED) {
 		if (unlikely(t->was_told))
 			drop_received(&s->req, false);
@@ -300,12 +361,12 @@ static void trace_connected(struct stream *s)
 	}
 	c = t->ours;
 	c.span = try_span(t);
-	if (likely(!t->is_told)) {
+	if (!t->is_told) {
 		t->is_told = true;
 		add_fields(&s->req, t, &c);
 		return;
 	}
-	traceparent_write(t->parent_text, &c);
+	traceparent_write(t->field + PARENT_AT, &c);
 	if (t->b3_text)
 		b3_write(t->b3_text, &c);
 	if (t->b3_span_text)
@@ -401,8 +462,7 @@ static void trace_end(struct stream *s)
 	struct strbuf *out;
 	unsigned count;
 
-	if (likely(t->ours.decision != TRACE_SAMPLED) &&
-	    (t->conf->ignores_errors || likely(!has_failed(s))))
+	if (t->ours.decision != TRACE_SAMPLED && (t->conf->ignores_errors || !has_failed(s)))
 		return;
 	out = telemetry_text();
 	count = telemetry_put_spans(s, t, out);

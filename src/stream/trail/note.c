@@ -46,6 +46,11 @@ void failure_keep(struct stream *s)
 		keeper(s);
 }
 
+void stream_tracing_connected(struct stream *s)
+{
+	trail_tracer->connected(s);
+}
+
 void stream_tracing_left(struct stream *s, enum stream_end why, unsigned status)
 {
 	trail_tracer->left(s, why, status);

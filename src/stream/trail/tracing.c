@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tracing.c - the stages in which a tracer is told of a stream */
+/* tracing.c - what is set of tracing before there are streams, and their begin */
 #include "stream/tracing.h"
 #include "../engine_priv.h"
 #include "../stream_conf_priv.h"
@@ -38,21 +38,4 @@ void stream_tracing_begin(struct stream *s)
 {
 	if (s->flags & STRM_HTTP && stream_proxy(s->fe)->traced)
 		trail_tracer->begin(s, stream_proxy(s->fe)->traced);
-}
-
-/* Not idle for the streams of frontends that are traced. */
-enum step stage_trace_request(struct stream *s)
-{
-	const struct stream_proxy *fe = stream_proxy(s->fe);
-
-	if (s->flags & STRM_HTTP && fe->traced)
-		trail_tracer->begin(s, fe->traced);
-	return STEP_NEXT;
-}
-
-enum step stage_trace_try(struct stream *s)
-{
-	if (s->flags & STRM_TRACED)
-		trail_tracer->connected(s);
-	return STEP_NEXT;
 }
