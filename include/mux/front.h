@@ -47,6 +47,7 @@ struct mux_settings {
 	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
 	struct counter_set *counters; /* of the proxy; borrowed, lives as long; NULL: none */
 	unsigned h1_counts, h2_counts; /* numbers in it of the first of H1_COUNTS and H2_COUNTS */
+	unsigned quic_counts;          /* same, of QUIC_COUNTS (quic/counts.h) */
 	const struct h2_tunes *h2;     /* of the global section */
 	const struct fcgi_peer *fcgi;  /* back: the application of the servers; NULL: none */
 };

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "core/counter.h"
+#include "quic/counts.h"
 
 struct config;
 
@@ -81,7 +82,8 @@ struct config;
 	X(REQ_H2, "h2req") \
 	X(REQ_H3, "h3req") \
 	COUNTERS_H2(X) \
-	COUNTERS_H1(X)
+	COUNTERS_H1(X) \
+	QUIC_COUNTS(X)      /* those of QUIC and HTTP/3 */
 
 /* Backends and servers add these; the first seven, of each request, share a cache line: */
 #define COUNTERS_BACK(X) \
@@ -131,7 +133,7 @@ _Static_assert(CNT_HRSP_2XX / 8 == 0 && CNT_LB_TOT / 8 == CNT_SLOTS_FREE / 8 &&
 #define X(name, column) CNT_BACK_##name,
 enum counter_back_mux {
 	CNT_BACK_LAST = CNT_BACK_COUNT - 1,
-	COUNTERS_H2(X) COUNTERS_H1(X)
+	COUNTERS_H2(X) COUNTERS_H1(X) QUIC_COUNTS(X)
 	CNT_BACKEND_COUNT
 };
 #undef X

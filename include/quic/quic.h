@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include "base/block.h"
 #include "net/quic_tls.h"
+#include "quic/counts.h"
 
 struct addr;
 struct config;
@@ -124,6 +125,7 @@ struct quic_listener {
 	 * (RFC 9114 7.2.4.2): with another one than a session began with there are none.
 	 */
 	uint64_t app_limits;
+	struct quic_tally tally;      /* what a connection counts before it is ready() */
 };
 
 enum quic_listen { QUIC_LISTEN, QUIC_PAUSE, QUIC_CLOSE };
@@ -175,6 +177,10 @@ extern const struct quic_tls_user quic_conn_tls_user;
 struct conn *quic_conn_release(struct quic_conn *q);
 /* From within ready(): without it, the connection is closed. */
 void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void *owner);
+/* Where it counts from now on, as long as its user has it; <t> is copied. */
+void quic_conn_tally(struct quic_conn *q, const struct quic_tally *t);
+/* Has the peer closed it with an error of the application? From within closed(). */
+bool quic_conn_closed_by_app(const struct quic_conn *q, uint64_t *error);
 /* The client's address, and ours. */
 const struct addr *quic_conn_peer(const struct quic_conn *q);
 const struct addr *quic_conn_local(const struct quic_conn *q);

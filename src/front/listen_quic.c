@@ -7,6 +7,7 @@
 #include "net/socket.h"
 #include "proxy/address.h"
 #include "proxy/bind.h"
+#include "proxy/counters.h"
 #include "proxy/proxy.h"
 #include "quic/quic.h"
 #include "tls/tls.h"
@@ -115,6 +116,7 @@ static void datagrams(void *owner, int fd, enum listener_wish wish)
 		.handshake_ms = (uint64_t)ms,
 		.app_limits = block_size(),
 		.port = (uint16_t)address_port((const struct sockaddr *)&l->address),
+		.tally = { &fe->state->fe, CNT_H3_DATA },
 	};
 
 	if (!ql.tunes->off)

@@ -372,12 +372,26 @@ static void fail_pending(struct h3_conn *h)
 		}
 }
 
+/* The peer has closed it: with which error? */
+static void count_error(const struct h3_conn *h)
+{
+	uint64_t e;
+
+	if (!h->quic || !quic_conn_closed_by_app(h->quic, &e))
+		return;
+	if (e >= H3_NO_ERROR && e <= H3_VERSION_FALLBACK)
+		h3_count(h, COUNT_H3_ERR_NONE + (unsigned)(e - H3_NO_ERROR));
+	else if (e >= QPACK_DECOMPRESSION_FAILED && e <= QPACK_DECODER_STREAM_ERROR)
+		h3_count(h, COUNT_QPACK_ERR_SECTION + (unsigned)(e - QPACK_DECOMPRESSION_FAILED));
+}
+
 /* QUIC has lost the connection, and told its streams. */
 static void on_closed(void *owner)
 {
 	struct h3_conn *h = owner;
 	bool outer = h3_enter(h);
 
+	count_error(h);
 	h->quic = NULL;
 	h->control = NULL;
 	h->flags |= H3C_LOST;
@@ -395,7 +409,7 @@ static void on_room(void *owner)
 		h->back->room_changed(h->owner);
 }
 
-const struct quic_events h3_quic_events = {
+static const struct quic_events quic_events = {
 	.stream_new = on_stream, .stream_event = on_event, .closed = on_closed, .room = on_room,
 };
 
@@ -505,6 +519,20 @@ struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set)
 	return h;
 }
 
+static void set_tally(struct h3_conn *h)
+{
+	const struct mux_settings *set = h->settings;
+
+	if (h->quic)
+		quic_conn_tally(h->quic, &(struct quic_tally){ set->counters, set->quic_counts });
+}
+
+void h3_conn_take(struct h3_conn *h)
+{
+	quic_conn_take(h->quic, &quic_events, h);
+	set_tally(h);
+}
+
 struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
 {
 	struct h3_conn *h = h3_conn_new(c, o->settings);
@@ -515,7 +543,7 @@ struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
 	h->owner = o->owner;
 	c->ops = &conn_ops;
 	c->owner = h;
-	quic_conn_take(h->quic, &h3_quic_events, h);
+	h3_conn_take(h);
 	return &h->mux;
 }
 
@@ -583,5 +611,8 @@ void h3_front_stop(struct mux *m)
 
 void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle_ping_ms)
 {
-	h3_of(m)->settings = set;
+	struct h3_conn *h = h3_of(m);
+
+	h->settings = set;
+	set_tally(h);
 }

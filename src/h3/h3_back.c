@@ -177,7 +177,7 @@ struct mux *h3_back_new(struct conn *c, struct endpoint *ep, const struct back_o
 	}
 	c->ops = &back_ops;
 	c->owner = h;
-	quic_conn_take(h->quic, &h3_quic_events, h);
+	h3_conn_take(h);
 	if (h->flags & H3C_CONNECTED) {
 		ep->flags |= EP_CONNECTED;
 		h3_conn_start(h);

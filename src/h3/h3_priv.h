@@ -40,7 +40,7 @@ enum h3_error {
 	H3_FRAME_UNEXPECTED = 0x105, H3_FRAME_ERROR = 0x106, H3_EXCESSIVE_LOAD = 0x107,
 	H3_ID_ERROR = 0x108, H3_SETTINGS_ERROR = 0x109, H3_MISSING_SETTINGS = 0x10a,
 	H3_REQUEST_REJECTED = 0x10b, H3_REQUEST_CANCELLED = 0x10c, H3_REQUEST_INCOMPLETE = 0x10d,
-	H3_MESSAGE_ERROR = 0x10e, QPACK_DECOMPRESSION_FAILED = 0x200,
+	H3_MESSAGE_ERROR = 0x10e, H3_VERSION_FALLBACK = 0x110, QPACK_DECOMPRESSION_FAILED = 0x200,
 	QPACK_ENCODER_STREAM_ERROR = 0x201, QPACK_DECODER_STREAM_ERROR = 0x202,
 };
 
@@ -102,6 +102,13 @@ static inline bool h3_role_stays(unsigned role)
 	       role == H3_DECODER_STREAM || role == H3_OUR_CONTROL;
 }
 
+/* The last columns of `show stat`. */
+static inline void h3_count(const struct h3_conn *h, enum quic_count what)
+{
+	if (h->settings->counters)
+		counter_add(h->settings->counters, h->settings->quic_counts + what, 1);
+}
+
 enum h3_stream_flags {
 	H3S_IN_FRAME = 1 << 0,         /* the head of a frame was read, its payload is next */
 	H3S_HEAD_GOT = 1 << 1,
@@ -136,7 +143,6 @@ struct h3_stream {
 /* --- h3.c ------------------------------------------------------------------------------------- */
 
 extern const struct endpoint_ops h3_endpoint;
-extern const struct quic_events h3_quic_events;
 
 /* Makes the pools, once. False: no memory. */
 bool h3_init_pools(void);
@@ -146,6 +152,8 @@ void h3_front_start(struct mux *m, bool readable);
 void h3_front_stop(struct mux *m);
 /* A new connection, of no side yet, with the settings. NULL: no memory. */
 struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set);
+/* The connection of QUIC is its own from now on, and counts for its proxy. */
+void h3_conn_take(struct h3_conn *h);
 /* Frees one that was not used yet; its struct conn stays the caller's. */
 void h3_conn_drop(struct h3_conn *h);
 /* Opens our streams: SETTINGS. False: the connection has failed. */

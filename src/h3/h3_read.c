@@ -47,6 +47,22 @@ static uint64_t event_of(uint64_t type)
 				  : type == H3_SETTINGS ? H3_EV(RX_SETTINGS) : 0);
 }
 
+static void count_frame(const struct h3_conn *h, uint64_t type)
+{
+	static const struct {
+		uint8_t type, count;
+	} counted[] = {
+		{ H3_DATA, COUNT_H3_DATA }, { H3_HEADERS, COUNT_H3_HEADERS },
+		{ H3_CANCEL_PUSH, COUNT_H3_CANCEL_PUSH }, { H3_SETTINGS, COUNT_H3_SETTINGS },
+		{ H3_PUSH_PROMISE, COUNT_H3_PUSH_PROMISE }, { H3_GOAWAY, COUNT_H3_GOAWAY },
+		{ H3_MAX_PUSH_ID, COUNT_H3_MAX_PUSH_ID },
+	};
+
+	for (size_t i = 0; i < sizeof(counted) / sizeof(*counted); i++)
+		if (counted[i].type == type)
+			h3_count(h, counted[i].count);
+}
+
 /* Reads the head of the next frame. False: there is not enough for it. */
 static bool read_frame_head(struct h3_stream *s)
 {
@@ -58,6 +74,7 @@ static bool read_frame_head(struct h3_stream *s)
 		return false;
 	take(s, (size_t)(r.at - bytes));
 	s->flags |= H3S_IN_FRAME;
+	count_frame(s->conn, s->frame_type);
 	H3S_TRACE(PROTO, s, event_of(s->frame_type), "received a frame of type %llu, %llu bytes",
 		  (unsigned long long)s->frame_type, (unsigned long long)s->frame_left);
 	return true;

@@ -147,7 +147,7 @@ static void clear_set(struct counter_set *set, bool front, bool all)
 	}
 	clear_range(set, CNT_TLS_SESS, CNT_TLS_STAPLED + 1, front);
 	if (front)
-		clear_range(set, CNT_H2_HEADERS, CNT_H1_SPLICED_OUT + 1, front);
+		clear_range(set, CNT_H2_HEADERS, CNT_FRONT_COUNT, front);
 	else
 		clear_range(set, CNT_BACK_COUNT, CNT_BACKEND_COUNT, front);
 }

@@ -97,11 +97,11 @@ static void put_text(struct stats_row *r, enum stats_field f, const char *tag, c
 bool stats_is_gauge(unsigned i, bool front)
 {
 	static const unsigned fronts[] = { CNT_H2_CONNS, CNT_H2_STREAMS, CNT_H1_CONNS,
-					   CNT_H1_STREAMS };
+					   CNT_H1_STREAMS, CNT_QUIC_HALF_OPEN };
 	static const unsigned backs[] = { CNT_QUEUE_CUR, CNT_IDLE_CUR, CNT_SAFE_CUR, CNT_USED_CUR,
 					  CNT_PRIVATE_CUR, CNT_SLOTS_FREE, CNT_BACK_H2_CONNS,
 					  CNT_BACK_H2_STREAMS, CNT_BACK_H1_CONNS,
-					  CNT_BACK_H1_STREAMS };
+					  CNT_BACK_H1_STREAMS, CNT_BACK_QUIC_HALF_OPEN };
 	const unsigned *list = front ? fronts : backs;
 	size_t count = front ? ARRAY_LEN(fronts) : ARRAY_LEN(backs);
 
@@ -225,6 +225,18 @@ static void put_h1(struct stats_row *r, const struct counter_set *set, unsigned 
 		v[i].number = gauge_read(set, first + i);
 }
 
+_Static_assert(STATS_EXTRA_quic_ncbuf_gap_limit - STATS_EXTRA_h3_data + 1 == QUIC_COUNTS_COUNT,
+	       "the columns of QUIC and HTTP/3 are those that are counted");
+
+/* Puts those of QUIC and HTTP/3. */
+static void put_quic(struct stats_row *r, const struct counter_set *set, unsigned first)
+{
+	struct stats_value *v = &r->values[STATS_BASE_COUNT + STATS_EXTRA_h3_data];
+
+	for (unsigned i = 0; i < QUIC_COUNTS_COUNT; i++)
+		v[i].number = gauge_read(set, first + i);
+}
+
 /* Puts the figures of TLS. */
 static void put_tls(struct stats_row *r, const struct counter_set *set)
 {
@@ -310,6 +322,7 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 	put_extra(r, px);
 	put_h2(r, &st->fe, CNT_H2_HEADERS);
 	put_h1(r, &st->fe, CNT_H1_CONNS);
+	put_quic(r, &st->fe, CNT_H3_DATA);
 	put_tls(r, &st->fe);
 }
 
@@ -373,6 +386,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	put_extra(r, px);
 	put_h2(r, &st->be, CNT_BACK_H2_HEADERS);
 	put_h1(r, &st->be, CNT_BACK_H1_CONNS);
+	put_quic(r, &st->be, CNT_BACK_H3_DATA);
 	put_tls(r, &st->be);
 }
 

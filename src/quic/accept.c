@@ -41,6 +41,7 @@ static void not_half_open(struct quic_conn *q)
 	if (!(q->flags & QUIC_FL_HALF_OPEN))
 		return;
 	q->flags &= ~(uint32_t)QUIC_FL_HALF_OPEN;
+	quic_tally_add(&q->counts.tally, COUNT_QUIC_HALF_OPEN, -1);
 	__atomic_sub_fetch(&half_open, 1, __ATOMIC_RELAXED);
 }
 static void forget(struct quic_conn *q)
@@ -105,6 +106,11 @@ static uint8_t random_byte(void)
 	return b;
 }
 
+static void count(const struct quic_socket *s, enum quic_count what)
+{
+	quic_tally_add(&s->listener.tally, what, 1);
+}
+
 static void send_answer(struct quic_socket *s, const struct quic_datagram *to, uint8_t *bytes,
 			size_t len)
 {
@@ -139,8 +145,10 @@ static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 	if (!len)
 		return;
 	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
-	if (quic_retry_tag(head->version, &head->dcid, answer, len, answer + len))
-		send_answer(s, d, answer, len + QUIC_RETRY_TAG_LEN);
+	if (!quic_retry_tag(head->version, &head->dcid, answer, len, answer + len))
+		return;
+	send_answer(s, d, answer, len + QUIC_RETRY_TAG_LEN);
+	count(s, COUNT_QUIC_RETRY_SENT);
 }
 
 /* A rule does not want the client. */
@@ -166,6 +174,7 @@ static void send_reset(struct quic_socket *s, const struct quic_packet *head,
 		return;
 	answer[0] = (uint8_t)(0x40 | (answer[0] & 0x3f));
 	send_answer(s, d, answer, len);
+	count(s, COUNT_QUIC_RESETS_SENT);
 }
 
 /* --- datagrams -------------------------------------------------------------------------------- */
@@ -197,14 +206,17 @@ static void passed_arrives(struct message *m)
 	} else if (head.type == QUIC_PACKET_SHORT) {
 		struct quic_socket *s = socket_of_port(d->local.port);
 
-		if (s)
+		if (s) {
+			count(s, COUNT_QUIC_DROPPED);
 			send_reset(s, &head, d);
+		}
 	}
 	free(p);
 }
 
 /* Is it a connection of another thread? Then that one gets it. */
-static bool pass_on(const struct quic_packet *head, const struct quic_datagram *d)
+static bool pass_on(const struct quic_socket *s, const struct quic_packet *head,
+		    const struct quic_datagram *d)
 {
 	unsigned thread;
 	struct passed *p;
@@ -214,11 +226,12 @@ static bool pass_on(const struct quic_packet *head, const struct quic_datagram *
 	thread = quic_cid_thread(&head->dcid);
 	if (thread >= thread_count() || thread == thread_id)
 		return false;
-	if (__atomic_load_n(&passed_bytes[thread], __ATOMIC_RELAXED) >= PASSED_MOST)
+	p = __atomic_load_n(&passed_bytes[thread], __ATOMIC_RELAXED) < PASSED_MOST
+	    ? malloc(sizeof(*p) + d->len) : NULL;
+	if (!p) {
+		count(s, COUNT_QUIC_RXBUF_FULL);
 		return true;
-	p = malloc(sizeof(*p) + d->len);
-	if (!p)
-		return true;
+	}
 	__atomic_add_fetch(&passed_bytes[thread], sizeof(*p) + d->len, __ATOMIC_RELAXED);
 	p->message.run = passed_arrives;
 	p->datagram = *d;
@@ -270,6 +283,7 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 		return;
 	q = quic_conn_new(l, &host, head, retried, clock_now_ns());
 	if (!q || !quic_conn_is_first(q, head, d->bytes)) {
+		count(s, COUNT_QUIC_DROPPED);
 		l->user->gone(l->owner);
 		if (q)
 			quic_conn_free(q);
@@ -281,7 +295,9 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 	quic_attach(q, s);
 	q->flags |= QUIC_FL_HALF_OPEN | (wants_own_socket(l) ? QUIC_FL_OWN_SOCKET : 0);
 	__atomic_add_fetch(&half_open, 1, __ATOMIC_RELAXED);
+	count(s, COUNT_QUIC_HALF_OPEN);
 	if (!l->user->begin(l->owner, q)) {
+		not_half_open(q);
 		l->user->gone(l->owner);
 		quic_conn_free(q);
 		return;
@@ -299,8 +315,14 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 
 	s = acceptor(s);
 	/* RFC 9000 14.1, 7.2 */
-	if (!s || d->len < QUIC_INITIAL_MIN || head->dcid.len < 8)
+	if (!s)
 		return;
+	if (d->len < QUIC_INITIAL_MIN)
+		count(s, COUNT_QUIC_TOO_SHORT);
+	if (d->len < QUIC_INITIAL_MIN || head->dcid.len < 8) {
+		count(s, COUNT_QUIC_DROPPED);
+		return;
+	}
 	if (d->peer.port < 1024 && !s->listener.tunes->any_port)
 		return;
 	verdict = s->listener.user->judge
@@ -316,6 +338,8 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 		send_retry(s, head, d);
 		return;
 	}
+	if (valid)
+		count(s, COUNT_QUIC_RETRY_VALID);
 	begin(s, head, valid ? &odcid : NULL, d);
 }
 
@@ -336,8 +360,10 @@ static void on_datagram(struct quic_socket *s, const struct quic_datagram *d)
 			send_versions(s, &head, d);
 	} else if (head.type == QUIC_PACKET_INITIAL) {
 		on_initial(s, &head, d);
-	} else if (!pass_on(&head, d) && head.type == QUIC_PACKET_SHORT) {
-		send_reset(s, &head, d);
+	} else if (!pass_on(s, &head, d)) {
+		count(s, COUNT_QUIC_DROPPED);
+		if (head.type == QUIC_PACKET_SHORT)
+			send_reset(s, &head, d);
 	}
 }
 
@@ -399,6 +425,7 @@ bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how)
 	if (how != QUIC_CLOSE)
 		return true;
 	found->of = -1;
+	found->listener.tally.set = NULL;
 	if (!found->conns)
 		quic_socket_close(found);
 	return true;

@@ -140,6 +140,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 
 	if (!q)
 		return NULL;
+	q->counts.tally = l->tally;
 	q->version.id = first->version;
 	q->streams.app_limits = l->app_limits;
 	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
@@ -571,6 +572,8 @@ static void part(struct quic_conn *q)
 	const struct quic_events *events = q->events;
 
 	q->host->not_half_open(q);
+	if (!(q->flags & (QUIC_FL_CLIENT | QUIC_FL_TOLD)))
+		quic_count(q, COUNT_QUIC_HANDSHAKE_FAILED);
 	if (q->flags & QUIC_FL_CLIENT && q->conn) {
 		q->conn->error = (uint8_t)system_error(q);
 		q->conn->flags |= CONN_ERROR;
@@ -584,6 +587,7 @@ static void part(struct quic_conn *q)
 	} else {
 		q->host->gone(q);
 	}
+	q->counts.tally.set = NULL;
 	quic_streams_free(q);
 	part_with_conn(q);
 	shed(q);
@@ -599,8 +603,10 @@ static void tell_ready(struct quic_conn *q)
 		return;
 	q->flags |= QUIC_FL_TOLD;
 	q->host->ready(q);
-	if (!q->events)
+	if (!q->events) {
+		q->counts.tally.set = NULL;
 		quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
+	}
 }
 
 void quic_conn_settle(struct quic_conn *q)
@@ -628,6 +634,7 @@ void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void 
 void quic_conn_close(struct quic_conn *q, uint64_t error)
 {
 	q->events = NULL;
+	q->counts.tally.set = NULL;
 	if (quic_is_open(q)) {
 		q->flags |= QUIC_FL_CLOSE_APP;
 		quic_conn_fail(q, error, 0);
@@ -642,6 +649,17 @@ void quic_conn_drop(struct quic_conn *q)
 {
 	quic_conn_drain(q, clock_now_ns());
 	quic_conn_close(q, 0);
+}
+
+void quic_conn_tally(struct quic_conn *q, const struct quic_tally *t)
+{
+	q->counts.tally = *t;
+}
+
+bool quic_conn_closed_by_app(const struct quic_conn *q, uint64_t *error)
+{
+	*error = q->end.error;
+	return q->flags & QUIC_FL_APP_ERROR;
 }
 
 struct conn *quic_conn_release(struct quic_conn *q)

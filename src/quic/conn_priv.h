@@ -75,6 +75,7 @@ enum quic_conn_flags {
 	QUIC_FL_OWN_SOCKET = 1 << 22,  /* it is to have one, once the handshake is over */
 	QUIC_FL_EARLY = 1 << 23,       /* early data are taken: it is used before it is open */
 	QUIC_FL_TOLD = 1 << 24,        /* ready() was called */
+	QUIC_FL_APP_ERROR = 1 << 25,   /* the peer has closed it with an error of the application */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
 			      QUIC_FL_MAX_UNI_DUE,
 	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,
@@ -170,8 +171,9 @@ struct quic_version {
 	struct quic_keys *rx_first;    /* of the first one; owned; NULL: it is the same */
 };
 
-/* For `show quic`, see quic_ctl.c. */
+/* For `show quic`, see quic_ctl.c, and for the proxy. */
 struct quic_counts {
+	struct quic_tally tally;
 	uint64_t packets, bytes;       /* sent */
 	uint32_t lost;                 /* packets */
 	uint32_t reordered;            /* packets acknowledged behind later ones */
@@ -220,6 +222,11 @@ struct quic_conn {
 static inline void quic_flush_later(struct quic_conn *q)
 {
 	q->host->later(q);
+}
+
+static inline void quic_count(const struct quic_conn *q, enum quic_count what)
+{
+	quic_tally_add(&q->counts.tally, what, 1);
 }
 
 static inline bool quic_is_open(const struct quic_conn *q)

@@ -200,6 +200,7 @@ static void count_loss(struct quic_conn *q, struct quic_space *s, const struct q
 static void packet_lost(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
 {
 	q->counts.lost++;
+	quic_count(q, COUNT_QUIC_LOST);
 	QUIC_TRACE(PROTO, q, LOSS, "packet %llu is lost", (unsigned long long)p->pn);
 	for (unsigned i = 0; i < p->count; i++) {
 		count_loss(q, s, &p->frames[i]);

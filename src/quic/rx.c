@@ -107,6 +107,13 @@ static enum quic_error on_crypto(struct incoming *in, const struct quic_frame *f
 	return crypto_forward(in);
 }
 
+/* Frames that say that the peer would send more. */
+static void count_blocked(const struct quic_conn *q, uint64_t type)
+{
+	if (type >= QUIC_FT_DATA_BLOCKED && type <= QUIC_FT_STREAMS_BLOCKED_UNI)
+		quic_count(q, COUNT_QUIC_DATA_BLOCKED + (unsigned)(type - QUIC_FT_DATA_BLOCKED));
+}
+
 static enum quic_error on_stream_frame(struct incoming *in, const struct quic_frame *f)
 {
 	bool sends = f->type == QUIC_FT_STREAM || f->type == QUIC_FT_RESET_STREAM ||
@@ -211,6 +218,7 @@ static enum quic_error on_app_frame(struct incoming *in, struct quic_frame *f)
 {
 	struct quic_conn *q = in->q;
 
+	count_blocked(q, f->type);
 	switch (f->type) {
 	case QUIC_FT_RESET_STREAM:
 	case QUIC_FT_STOP_SENDING:
@@ -251,12 +259,28 @@ static enum quic_error on_app_frame(struct incoming *in, struct quic_frame *f)
 		    memcmp(q->path.challenge, f->data, sizeof(q->path.challenge)) == 0) {
 			q->flags &= ~(uint32_t)(QUIC_FL_MOVED | QUIC_FL_CHALLENGE_DUE);
 			q->flags |= QUIC_FL_VALID;
+			quic_count(q, COUNT_QUIC_MOVED);
 		}
 		break;
 	default:
 		break;
 	}
 	return QUIC_NO_ERROR;
+}
+
+/* The peer has closed the connection. */
+static void on_close(struct quic_conn *q, const struct quic_frame *f, uint64_t now_ns)
+{
+	uint64_t e = f->value;
+
+	q->end.error = e;
+	if (f->type == QUIC_FT_CLOSE_APP)
+		q->flags |= QUIC_FL_APP_ERROR;
+	else
+		quic_count(q, e <= QUIC_NO_VIABLE_PATH ? COUNT_QUIC_ERR_NONE + (unsigned)e
+			      : e >= QUIC_CRYPTO_ERROR && e < QUIC_CRYPTO_ERROR + 256
+			      ? COUNT_QUIC_ERR_CRYPTO : COUNT_QUIC_ERR_UNKNOWN);
+	quic_conn_drain(q, now_ns);
 }
 
 static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
@@ -283,15 +307,19 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 	case QUIC_FT_CRYPTO:
 		return on_crypto(in, f);
 	case QUIC_FT_CLOSE:
-		q->end.error = f->value;
-		quic_conn_drain(q, in->now_ns);
-		return QUIC_NO_ERROR;
 	case QUIC_FT_CLOSE_APP:
-		quic_conn_drain(q, in->now_ns);
+		on_close(q, f, in->now_ns);
 		return QUIC_NO_ERROR;
 	default:
 		return on_app_frame(in, f);
 	}
+}
+
+/* Is a packet with such a fault one that cannot be read? Windows are a matter of streams. */
+static bool is_malformed(enum quic_error e)
+{
+	return e != QUIC_INTERNAL_ERROR && e != QUIC_FLOW_CONTROL_ERROR &&
+	       e != QUIC_FINAL_SIZE_ERROR && e < QUIC_CRYPTO_ERROR;
 }
 
 static void on_frames(struct incoming *in)
@@ -300,6 +328,7 @@ static void on_frames(struct incoming *in)
 	enum quic_error e;
 
 	if (in->frames.at == in->frames.end) {
+		quic_count(in->q, COUNT_QUIC_DROPPED_PARSING);
 		quic_conn_fail(in->q, QUIC_PROTOCOL_VIOLATION, 0);
 		return;
 	}
@@ -308,6 +337,8 @@ static void on_frames(struct incoming *in)
 		if (!e)
 			e = on_frame(in, &f);
 		if (e) {
+			if (is_malformed(e))
+				quic_count(in->q, COUNT_QUIC_DROPPED_PARSING);
 			quic_conn_fail(in->q, e, f.type);
 			return;
 		}
@@ -525,9 +556,11 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 		return;
 	in.s = &q->spaces[in.level];
 	in.early = head->type == QUIC_PACKET_EARLY;
-	if (!is_readable(&in))
+	if (!is_readable(&in) || !open_packet(&in, head, p)) {
+		quic_count(q, COUNT_QUIC_DROPPED);
 		return;
-	if (!open_packet(&in, head, p) || is_known(in.s, in.pn))
+	}
+	if (is_known(in.s, in.pn))
 		return;
 	if (client && !is_of_server(q, head))
 		return;

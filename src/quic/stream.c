@@ -299,8 +299,10 @@ enum quic_error quic_stream_data(struct quic_stream *s, const struct quic_frame 
 	s->conn->streams.early -= s->rx.early_count;
 	ok = quic_recvbuf_add(&s->rx, f->offset, f->data, f->len);
 	s->conn->streams.early += s->rx.early_count;
-	if (!ok || s->conn->streams.early > EARLY_MOST)
+	if (!ok || s->conn->streams.early > EARLY_MOST) {
+		quic_count(s->conn, COUNT_QUIC_GAP_LIMIT);
 		return QUIC_INTERNAL_ERROR;
+	}
 	if (s->flags & QUIC_SFL_RX_SIZE && s->rx.at == s->rx_size)
 		s->flags |= QUIC_SFL_RX_END;
 	if (s->rx.ready.len || s->flags & QUIC_SFL_RX_END)

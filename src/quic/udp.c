@@ -221,6 +221,28 @@ static void note_error(struct quic_socket *s, int error)
 	quic_later(s->only);
 }
 
+static void count_failure(const struct quic_socket *s, int error)
+{
+	const struct quic_tally *t = s->only ? &s->only->counts.tally : &s->listener.tally;
+
+	switch (error) {
+	case 0:
+	case ECONNREFUSED: /* (of a datagram before it) */
+		break;
+	case EACCES:
+	case EPERM:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case ENETDOWN:
+	case EMSGSIZE:
+		quic_tally_add(t, COUNT_QUIC_SEND_FAILED, 1);
+		break;
+	default:
+		quic_tally_add(t, is_full(error) ? COUNT_QUIC_SOCKET_FULL
+						 : COUNT_QUIC_SEND_UNKNOWN, 1);
+	}
+}
+
 /* Keeps what is left of a batch until the socket takes more. */
 static void hold(struct quic_socket *s, const struct batch *b, const uint8_t *bytes, size_t len)
 {
@@ -248,6 +270,8 @@ static void send_batch(struct quic_socket *s, const struct batch *b, const uint8
 		if (is_full(error))
 			hold(s, b, bytes, b->len);
 		note_error(s, error);
+		if (error != EIO && error != EINVAL)
+			count_failure(s, error);
 		/* the interface cannot cut them, or not for this route */
 		if (error != EIO && error != EINVAL)
 			return;
@@ -256,6 +280,7 @@ static void send_batch(struct quic_socket *s, const struct batch *b, const uint8
 	for (; at < b->len; at += n) {
 		n = b->len - at < b->segment ? b->len - at : b->segment;
 		error = send_once(s, b, bytes + at, n, 0);
+		count_failure(s, error);
 		if (is_full(error)) {
 			hold(s, b, bytes + at, b->len - at);
 			return;
@@ -313,7 +338,7 @@ static size_t fill_batch(struct quic_conn *q, struct batch *b, uint8_t *bytes, u
 static void flush(struct quic_conn *q)
 {
 	struct quic_socket *s = q->socket;
-	uint64_t now = clock_now_ns();
+	uint64_t now = clock_now_ns(), before = q->counts.packets;
 	unsigned left = SEND_BURST;
 	size_t over = 0;
 
@@ -333,6 +358,9 @@ static void flush(struct quic_conn *q)
 		send_batch(s, &b, me.tx);
 		memmove(me.tx, me.tx + b.len, over);
 	}
+	if (q->counts.packets != before)
+		quic_tally_add(&q->counts.tally, COUNT_QUIC_SENT,
+			       (int64_t)(q->counts.packets - before));
 	if (!left && !s->full)
 		timer_set(&s->again, clock_now_ms());
 	if (s->full || timer_is_set(&s->again))

@@ -201,9 +201,11 @@ static void count_settings(struct proxy *px)
 	front->counters = &px->state->fe;
 	front->h1_counts = CNT_H1_CONNS;
 	front->h2_counts = CNT_H2_HEADERS;
+	front->quic_counts = CNT_H3_DATA;
 	back->counters = &px->state->be;
 	back->h1_counts = CNT_BACK_H1_CONNS;
 	back->h2_counts = CNT_BACK_H2_HEADERS;
+	back->quic_counts = CNT_BACK_H3_DATA;
 }
 
 void stream_settings_count(struct config *cfg)
