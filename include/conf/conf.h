@@ -46,6 +46,8 @@ struct proxy;
 struct config {
 	unsigned refs; /* atomic */
 	struct arena arena;       /* texts and parsed things that die with the generation */
+	struct arena own;         /* while config_lend() has replaced it: the generation's */
+	bool is_lent;
 	unsigned generation;      /* 1 for the first */
 	bool is_checked;          /* what is parsed from now on is added at run time */
 	struct conf_state *state; /* owned: environment, default-path; private to the engine */
@@ -65,6 +67,16 @@ void config_drop(struct config **cfg);
 void config_edit_begin(void);
 void config_edit_end(void);
 struct slot_area *config_slots(const struct config *cfg);
+
+/* Until config_unlend() what is parsed goes to <arena> instead of cfg->arena: it belongs to one
+ * object of a generation in use, and dies with it. What others of the generation see, too, takes
+ * config_lasting(). Both between config_edit_begin() and _end().
+ */
+void config_lend(struct config *cfg, const struct arena *arena);
+/* <arena> has what was parsed. */
+void config_unlend(struct config *cfg, struct arena *arena);
+/* Memory that dies with the generation, whatever is parsed. */
+struct arena *config_lasting(struct config *cfg);
 
 /* One line being parsed. Everything is borrowed, except that words live in cfg->arena. */
 struct conf_line {

@@ -275,6 +275,14 @@ struct expr_pending {
 	int line;
 };
 struct expr_pending *expr_pending_first(struct config *cfg);
+
+/* After config_unlend(): resolves the names that the parsed expressions wait for, which <diags>
+ * tells of, and returns what they own (NULL: nothing), to be freed with the object that has them.
+ */
+struct expr_owned;
+struct expr_owned *expr_unlend(struct config *cfg, struct diag_list *diags);
+void expr_owned_free(struct expr_owned *list);
+
 /* For expressions that are compiled while the program works, in a configuration of their own
  * (`set var`): resolves the arguments of <scratch> by the names of <live>. Between
  * config_edit_begin() and _end(), which must last as long as the expressions. Set at start-up.

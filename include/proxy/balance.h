@@ -107,6 +107,10 @@ void balance_put_aside(struct proxy *be, struct server *(*heir)(const struct ser
  */
 bool balance_add(struct server *srv);
 void balance_remove(struct server *srv);
+/* A server that was removed, whose weight no thread can have seen in this turn, will be freed: its
+ * place gets a stand-in. Under config_edit_begin(). False: no memory.
+ */
+bool balance_forget(struct server *srv);
 
 /* By name (the first word of `balance`), or NULL. */
 const struct balance_algorithm *balance_find(const char *name);

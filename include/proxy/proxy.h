@@ -251,6 +251,8 @@ struct proxy_run {
 	struct proxy *next_added;    /* atomic: in its bucket of names */
 	struct proxy *next_removed;  /* see proxy_withdraw() */
 	struct server *removed;      /* its servers that die with it */
+	struct server *stand_in;     /* where one was removed: see balance_forget(); or NULL */
+	unsigned leaving;            /* atomic: its servers that will be freed; walk.c's */
 	unsigned is_removed;         /* atomic bool */
 	unsigned stage;              /* what is left to wait for: walk.c's */
 	unsigned pins;               /* atomic: see proxy_pin() */

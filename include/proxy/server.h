@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include "base/arena.h"
 #include "base/list.h"
 #include "base/slot.h"
 #include "base/tree.h"
@@ -33,6 +34,7 @@
 struct conf_line;
 struct config;
 struct diag_list;
+struct expr_owned;
 struct history;
 struct logformat;
 struct mux_kind;
@@ -143,6 +145,20 @@ struct server_tlvs {
 	} list[];
 };
 
+/* What a server has beside that was added at run time: it is freed when no thread needs it any more
+ * (proxy/walk.h).
+ */
+struct server_own {
+	struct arena memory;          /* the server, and what its line says */
+	struct expr_owned *owned;     /* of its expressions */
+	struct server *next;          /* among those that were removed */
+	uint64_t removal;             /* its place among the removals of the process */
+	unsigned pins;                /* atomic: see server_pin() */
+	unsigned is_kept;             /* atomic bool: see server_keep() */
+	unsigned is_seen;             /* atomic bool: see server_see() */
+	unsigned stage;               /* what is left to wait for: walk.c's */
+};
+
 struct server {
 	/* the cache line that each request reads */
 	struct server_state *state;
@@ -184,6 +200,7 @@ struct server {
 		bool is_removed;      /* atomic: removed at run time; it dies with the generation */
 		unsigned revision;    /* how many were removed before it was added */
 		struct server *removed_next; /* in proxy->run.removed */
+		struct server_own *own; /* NULL: it dies with its generation */
 	} life;
 	struct {                      /* where it is configured */
 		const char *file;
@@ -343,11 +360,17 @@ void server_link(struct server *srv);
  * ends that.
  */
 void server_set_capture(struct server **out);
+/* What a server at run time has for itself, whose arena is empty; NULL: no memory. */
+struct server_own *server_own_new(void);
+/* Frees it with all that it has, the server too. */
+void server_own_free(struct server_own *own);
 /* Completes settings by others, once all are read. */
 void server_complete(struct server *srv);
 /* Warns of send-proxy*, where connections to the server are not a stream's: no header is sent. */
 void server_sends_no_header(const struct server *srv, struct diag_list *diags);
 void server_close(struct server *srv);
+/* The same, and of one that has memory of its own that, too. */
+void server_end(struct server *srv);
 /* A fresh state from the settings, one reference; NULL: no memory. */
 struct server_state *server_state_new(const struct server *srv);
 struct server_state *server_state_take(struct server_state *st);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* walk.h - walks over the proxies, and what waits until they are over
  *
- * A backend that was made and removed at run time is freed when no thread can hold a pointer to it
- * any more. Code that finds one by a look-up, or in a list, may use it for the rest of this turn of
+ * A backend or a server that was made and removed at run time is freed when no thread can hold a
+ * pointer to it any more. Code that finds one by a look-up, or in a list, may use it for the rest of this turn of
  * its thread's loop. To have it for longer there are:
  *
  *	streams        counted by their backend (CNT_SESS_CUR), as waiters of its queue are
  *	proxies_hold() from then on, what is removed stays: for walks from proxy to proxy
- *	proxy_pin()    this one stays
- *	proxy_keep()   this one stays as long as its generation: for scripts, not told of its end
+ *	proxy_pin()    this one stays; server_pin() for a server
+ *	proxy_keep()   this one stays as long as its generation: for scripts, not told of its end;
+ *	               server_keep() for a server
  *
  * The state of a command of the Runtime API that goes over them begins with a struct proxy_walk,
  * which holds the generation that it began with, too: the proxies stay until the command is
@@ -22,11 +23,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/list.h"
+#include "proxy/server.h"
 
 struct config;
 struct ctl_request;
 struct proxy;
-struct server;
+
+void server_pin_own(struct server_own *own);
+void server_unpin_own(struct server_own *own);
+void server_see_own(struct server_own *own);
 
 struct proxy_hold {
 	struct list link;
@@ -41,6 +46,39 @@ void proxies_release(struct proxy_hold *hold);
 void proxy_pin(struct proxy *px);
 void proxy_unpin(struct proxy *px);
 void proxy_keep(struct proxy *px);
+
+/* The same of one server, which may leave before its backend. A server of the file stays anyway. */
+static inline void server_pin(struct server *srv)
+{
+	if (srv->life.own)
+		server_pin_own(srv->life.own);
+}
+
+static inline void server_unpin(struct server *srv)
+{
+	if (srv->life.own)
+		server_unpin_own(srv->life.own);
+}
+
+/* <srv> (or NULL) is in use, and was not pinned: told by the look hook. */
+static inline void server_see(struct server *srv)
+{
+	if (srv && srv->life.own)
+		server_see_own(srv->life.own);
+}
+
+/* (proxy_keep(), too.) */
+void server_keep(struct server *srv);
+
+/* One with memory of its own was taken out of all lists: it is freed when no thread can hold a
+ * pointer to it. Any thread, under config_edit_begin().
+ */
+void server_leaves(struct server *srv);
+
+/* Called on each thread while servers are to be freed: server_see() of those that streams of the
+ * thread have. The stream floor installs it, at the start.
+ */
+void proxies_set_look_hook(void (*fn)(void));
 
 /* After proxy_withdraw(): <be> is freed when no thread can hold a pointer to it, unless it is of
  * the file. Any thread, under config_edit_begin().

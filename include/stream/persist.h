@@ -85,6 +85,8 @@ bool persist_may_act(const struct proxy *be);
  * (then it is told in the letters).
  */
 struct server *persist_server(struct stream *s);
+/* server_see() of the server that it wants. */
+void persist_see(const struct stream *s);
 /* Its server was left: the next try need not be the server's. */
 void persist_left(struct stream *s);
 /* The next try is another server's (then it is told in the letters). */

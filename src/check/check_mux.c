@@ -16,6 +16,7 @@
 #include "net/conn.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "tls/tls.h"
 #include "check_priv.h"
 
@@ -67,6 +68,7 @@ static void own_closed(void *owner)
 {
 	struct own_conn *o = owner;
 
+	server_unpin(o->server);
 	config_drop(&o->config);
 	free(o);
 }
@@ -217,6 +219,7 @@ static struct own_conn *own_new(const struct check *c)
 	if (!o)
 		return NULL;
 	o->server = c->server;
+	server_pin(o->server);
 	o->config = config_take(c->server->proxy->config);
 	mux_settings_init(&o->settings, o->config);
 	o->settings.fields_max = ARRAY_LEN(c->run->fields);

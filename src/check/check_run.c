@@ -505,6 +505,7 @@ static struct check_order *order_new(struct server *srv)
 	o->server = srv;
 	o->config = config_take(srv->proxy->config);
 	proxy_pin(srv->proxy);
+	server_pin(srv);
 	return o;
 }
 
@@ -512,6 +513,7 @@ static void order_free(void *ctx)
 {
 	struct check_order *o = ctx;
 
+	server_unpin(o->server);
 	proxy_unpin(o->server->proxy);
 	config_drop(&o->config);
 	free(o);

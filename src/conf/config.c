@@ -90,6 +90,27 @@ void config_edit_end(void)
 	pthread_mutex_unlock(&editing);
 }
 
+void config_lend(struct config *cfg, const struct arena *arena)
+{
+	BUG_ON(cfg->is_lent);
+	cfg->own = cfg->arena;
+	cfg->arena = *arena;
+	cfg->is_lent = true;
+}
+
+void config_unlend(struct config *cfg, struct arena *arena)
+{
+	BUG_ON(!cfg->is_lent);
+	*arena = cfg->arena;
+	cfg->arena = cfg->own;
+	cfg->is_lent = false;
+}
+
+struct arena *config_lasting(struct config *cfg)
+{
+	return cfg->is_lent ? &cfg->own : &cfg->arena;
+}
+
 char *conf_strdup(struct config *cfg, const char *str)
 {
 	struct slice copy = arena_copy(&cfg->arena, slice_of(str));

@@ -172,6 +172,7 @@ static bool arg_pend(struct expr_parser *p, struct expr_arg *arg, int position, 
 		     const char *keyword)
 {
 	struct expr_config *ec = expr_config_of(p->line->cfg);
+	struct expr_pending **list = p->line->cfg->is_lent ? &ec->lent.pending : &ec->pending;
 	struct expr_pending *pending = arena_zalloc(&p->line->cfg->arena, sizeof(*pending));
 
 	if (!pending) {
@@ -179,11 +180,11 @@ static bool arg_pend(struct expr_parser *p, struct expr_arg *arg, int position, 
 		return false;
 	}
 	*pending = (struct expr_pending){
-		.next = ec->pending, .arg = arg, .position = position, .what = what,
+		.next = *list, .arg = arg, .position = position, .what = what,
 		.keyword = keyword, .object = p->line->object, .line = p->line->place.line,
 		.file = p->line->place.file ? conf_strdup(p->line->cfg, p->line->place.file) : NULL,
 	};
-	ec->pending = pending;
+	*list = pending;
 	arg->object = NULL;
 	return true;
 }

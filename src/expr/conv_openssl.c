@@ -360,7 +360,7 @@ static bool check_jwk(struct conf_line *l, struct expr_arg *args, const char **e
 	if (!crypto_jwk_read(&l->cfg->arena, args[0].name, key))
 		return false;
 	*error = "out of memory";
-	if (key->key && !expr_config_own(l->cfg, key->key, jwk_free)) {
+	if (key->key && !expr_own(l->cfg, key->key, jwk_free)) {
 		EVP_PKEY_free(key->key);
 		return false;
 	}

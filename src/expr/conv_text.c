@@ -417,7 +417,7 @@ static bool check_regsub(struct conf_line *l, struct expr_arg *args, const char 
 	args[0].object = regex_new(args[0].name, nocase ? REGEX_NOCASE : 0, text, 256);
 	if (!args[0].object)
 		return false;
-	if (expr_config_own(l->cfg, args[0].object, free_regex))
+	if (expr_own(l->cfg, args[0].object, free_regex))
 		return true;
 	free_regex(args[0].object);
 	*error = "out of memory";

@@ -79,6 +79,10 @@ struct expr_config {
 	struct pattern_ref *refs;   /* all, newest first */
 	unsigned next_id;
 	struct expr_owned *owned;   /* what the arena cannot free */
+	struct {                    /* of what is parsed while the arena is lent */
+		struct expr_pending *pending;
+		struct expr_owned *owned;
+	} lent;
 	struct vars_store vars;
 	struct vars_store *lent_vars; /* borrowed of another generation, used instead; NULL */
 	struct acl_counters *acls;  /* owned; see acl_hits.c */
@@ -94,6 +98,8 @@ extern struct slot expr_config_slot;
 struct expr_config *expr_config_of(const struct config *cfg);
 /* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
+/* The same for a part of the expression that is being parsed: it dies with what has that. */
+bool expr_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
 
 /* "did you mean" where <error>, about the expression <text>, tells of an unknown fetch or
  * converter; else NULL. In the arena.

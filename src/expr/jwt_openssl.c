@@ -153,8 +153,9 @@ static const char *key_load(struct config *cfg, struct slice name)
 	if (!key)
 		return arena_printf(&cfg->arena, "'%s' is no file with a public key in PEM",
 				    name.ptr);
-	k = arena_alloc(&cfg->arena, sizeof(*k));
-	if (!k || !expr_config_own(cfg, key, key_free)) {
+	k = arena_alloc(config_lasting(cfg), sizeof(*k));
+	name = arena_copy(config_lasting(cfg), name);
+	if (!k || !name.ptr || !expr_config_own(cfg, key, key_free)) {
 		EVP_PKEY_free(key);
 		return "out of memory";
 	}

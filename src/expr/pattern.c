@@ -163,13 +163,17 @@ static struct pattern_ref *ref_new(struct config *cfg)
 
 static bool ref_add_use(struct conf_line *l, struct pattern_ref *ref, const char *what)
 {
-	struct pattern_use *use = arena_zalloc(&l->cfg->arena, sizeof(*use)), **tail = &ref->uses;
+	struct arena *memory = config_lasting(l->cfg);
+	struct pattern_use *use, **tail = &ref->uses;
 
+	if (l->cfg->is_lent && *tail) /* no line of a file */
+		return true;
+	use = arena_zalloc(memory, sizeof(*use));
 	if (!use)
 		return false;
 	use->what = what;
 	use->line = l->place.line;
-	use->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	use->file = arena_copy(memory, slice_of(l->place.file ? l->place.file : "")).ptr;
 	while (*tail)
 		tail = &(*tail)->next;
 	*tail = use;
@@ -215,7 +219,7 @@ static struct pattern_entry *ref_append(struct pattern_ref *ref, struct slice te
 
 bool pattern_ref_add(struct conf_line *l, struct pattern_ref *ref, struct slice text)
 {
-	struct slice copy = arena_copy(&l->cfg->arena, text);
+	struct slice copy = arena_copy(config_lasting(l->cfg), text);
 
 	if (copy.ptr && ref_append(ref, copy))
 		return true;
@@ -355,7 +359,7 @@ struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name,
 			return NULL;
 		}
 		ref->columns = columns;
-		ref->opened_as = conf_strdup(l->cfg, name);
+		ref->opened_as = arena_copy(config_lasting(l->cfg), slice_of(name)).ptr;
 		if (!is_virtual && !ref_read(ref, optional, e))
 			return NULL;
 	}

@@ -31,17 +31,22 @@ static bool expr_config_init(void *data)
 	return vars_store_init(&ec->vars);
 }
 
+void expr_owned_free(struct expr_owned *list)
+{
+	struct expr_owned *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		list->release(list->ptr);
+		free(list);
+	}
+}
+
 static void expr_config_fini(void *data)
 {
 	struct expr_config *ec = data;
 
-	while (ec->owned) {
-		struct expr_owned *o = ec->owned;
-
-		ec->owned = o->next;
-		o->release(o->ptr);
-		free(o);
-	}
+	expr_owned_free(ec->owned);
 	vars_store_fini(&ec->vars);
 }
 
@@ -69,16 +74,27 @@ void vars_store_lend(struct config *scratch, const struct config *cfg)
 	expr_config_of(scratch)->lent_vars = vars_store_of(cfg);
 }
 
-bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))
+static bool own(struct expr_owned **list, void *ptr, void (*release)(void *ptr))
 {
-	struct expr_config *ec = expr_config_of(cfg);
 	struct expr_owned *o = malloc(sizeof(*o));
 
 	if (!o)
 		return false;
-	*o = (struct expr_owned){ .next = ec->owned, .ptr = ptr, .release = release };
-	ec->owned = o;
+	*o = (struct expr_owned){ .next = *list, .ptr = ptr, .release = release };
+	*list = o;
 	return true;
+}
+
+bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))
+{
+	return own(&expr_config_of(cfg)->owned, ptr, release);
+}
+
+bool expr_own(struct config *cfg, void *ptr, void (*release)(void *ptr))
+{
+	struct expr_config *ec = expr_config_of(cfg);
+
+	return own(cfg->is_lent ? &ec->lent.owned : &ec->owned, ptr, release);
 }
 
 static struct config *(*config_in_force)(void);
@@ -116,4 +132,20 @@ bool expr_resolve(struct config *scratch, struct config *live, struct diag_list 
 		if (!p->arg->object)
 			return false;
 	return true;
+}
+
+struct expr_owned *expr_unlend(struct config *cfg, struct diag_list *diags)
+{
+	struct expr_config *ec = expr_config_of(cfg);
+	struct expr_pending *before = ec->pending;
+	struct expr_owned *list = ec->lent.owned;
+
+	ec->pending = ec->lent.pending;
+	if (!expr_resolve(cfg, cfg, diags) && !diags->alerts)
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "'%s' : '%s' cannot be looked up at run "
+			 "time.", ec->pending->keyword, ec->pending->arg->name.ptr);
+	ec->pending = before;
+	ec->lent.pending = NULL;
+	ec->lent.owned = NULL;
+	return list;
 }

@@ -3,8 +3,9 @@
  *
  * The list of a backend's servers is read by every thread without a lock, forwards only. So a new
  * member is complete before the last pointer leads to it, and a removed one keeps its own pointers:
- * a thread that stands on it finds the way on. What is removed is freed with its generation:
- * streams that have ended with it may still count and log.
+ * a thread that stands on it finds the way on. A server that was added at run time lies in memory
+ * of its own, which is freed when no thread needs it (proxy/walk.h); one of the file, with its
+ * generation.
  */
 #include "server_dynamic_priv.h"
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "proxy/queue.h"
 #include "proxy/server.h"
 #include "proxy/server_event.h"
+#include "proxy/walk.h"
 #include "tls/tls.h"
 
 /* One change of a list at a time, in the whole process. */
@@ -55,9 +57,12 @@ static void list_withdraw(struct proxy *be, struct server *srv)
 	__atomic_store_n(&be->server_count, be->server_count - 1, __ATOMIC_RELAXED);
 }
 
-/* It is freed with its generation. */
 static void put_aside(struct proxy *be, struct server *srv)
 {
+	if (srv->life.own) {
+		server_leaves(srv);
+		return;
+	}
 	srv->life.removed_next = be->run.removed;
 	be->run.removed = srv;
 }
@@ -100,7 +105,7 @@ static bool server_add_locked(struct proxy *be, char **words, int count, char *e
 		return false;
 	if (!server_begin(be, srv) || !balance_add(srv)) {
 		snprintf(error, size, "Out of memory.");
-		put_aside(be, srv);
+		server_end(srv);
 		return false;
 	}
 	if (!checks_add_server(srv)) {
@@ -176,6 +181,7 @@ bool server_remove(struct server *srv, const char **error)
 	struct proxy *be = srv->proxy;
 	bool removed = false;
 
+	config_edit_begin();
 	lock_take(&changing);
 	*error = "No such server.";
 	if (server_find(be, srv->name) == srv &&
@@ -191,6 +197,7 @@ bool server_remove(struct server *srv, const char **error)
 		removed = true;
 	}
 	lock_drop(&changing);
+	config_edit_end();
 	if (removed) {
 		tls_server_leave(server_slots(srv));
 		stats_history_forget(srv);

@@ -11,10 +11,10 @@
 #include "proxy/server.h"
 #include "server_dynamic_priv.h"
 
-/* The words of a `server` line, of those from the server's name on, in memory of <cfg>; NULL: there
- * is none.
+/* The words of a `server` line, those of the command from the server's name on; free() the array.
+ * NULL: no memory.
  */
-static char **line_words(struct ctl_request *rq, struct config *cfg, const char *name, int *count)
+static char **line_words(const struct ctl_request *rq, const char *name, int *count)
 {
 	int rest = rq->count - rq->at - 1;
 	char **words = calloc((size_t)rest + 3, sizeof(*words));
@@ -22,15 +22,10 @@ static char **line_words(struct ctl_request *rq, struct config *cfg, const char 
 	*count = rest + 2;
 	if (!words)
 		return NULL;
-	words[0] = conf_strdup(cfg, "server");
-	words[1] = conf_strdup(cfg, name);
+	words[0] = (char *)(uintptr_t)"server";
+	words[1] = (char *)(uintptr_t)name;
 	for (int i = 0; i < rest; i++)
-		words[i + 2] = conf_strdup(cfg, rq->words[rq->at + 1 + i]);
-	for (int i = 0; i < *count; i++)
-		if (!words[i]) {
-			free(words);
-			return NULL;
-		}
+		words[i + 2] = rq->words[rq->at + 1 + i];
 	return words;
 }
 
@@ -50,7 +45,7 @@ static void add_to(struct ctl_request *rq, struct proxy *be, const char *name)
 	char **words;
 	int count;
 
-	words = line_words(rq, be->config, name, &count);
+	words = line_words(rq, name, &count);
 	if (!words) {
 		ctl_error(rq, "Out of memory.");
 		return;

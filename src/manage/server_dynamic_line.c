@@ -14,6 +14,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "tls/tls.h"
+#include "expr/expr.h"
 #include "server_dynamic_priv.h"
 
 /* Options that a server made at run time may have. */
@@ -82,7 +83,7 @@ static const char *option_refused(char **words, int count)
 }
 
 /* What was said first, without the place and the server's name that stand before it. */
-static bool told(const struct diag_list *diags, char *out, size_t size)
+static void tell(const struct diag_list *diags, char *out, size_t size)
 {
 	const struct diag *d;
 
@@ -94,9 +95,22 @@ static bool told(const struct diag_list *diags, char *out, size_t size)
 		text = text ? text + 4 : d->message;
 		len = strlen(text);
 		snprintf(out, size, "%s%s", text, len && strchr(".!", text[len - 1]) ? "" : ".");
-		return true;
+		return;
 	}
-	return false;
+}
+
+/* Copies of the words, in memory of <cfg>, and as many columns. NULL: no memory. */
+static char **words_copy(struct config *cfg, char **words, int count, int **columns)
+{
+	char **copy = arena_zalloc(&cfg->arena, ((size_t)count + 1) * sizeof(*copy));
+
+	*columns = arena_zalloc(&cfg->arena, ((size_t)count + 1) * sizeof(**columns));
+	for (int i = 0; copy && i < count; i++) {
+		copy[i] = conf_strdup(cfg, words[i]);
+		if (!copy[i])
+			return NULL;
+	}
+	return *columns ? copy : NULL;
 }
 
 /* Parses words as a line `server`; NULL: it is wrong, which was said. */
@@ -104,21 +118,21 @@ static struct server *line_parse(struct proxy *be, char **words, int count,
 				 struct diag_list *diags)
 {
 	struct server *srv = NULL;
-	int *columns = calloc((size_t)count + 1, sizeof(*columns));
+	int *columns;
 	struct conf_line l = {
-		.cfg = be->config, .diags = diags, .words = words, .columns = columns,
+		.cfg = be->config, .diags = diags,
+		.words = words_copy(be->config, words, count, &columns), .columns = columns,
 		.count = count, .at = 1, .where = CONF_BACKEND, .object = be,
 		.slots = proxy_slots(be), .keyword = server_keyword("server", CONF_BE),
 		.section_name = be->name,
 	};
 
-	if (!columns)
+	if (!l.words)
 		return NULL;
 	server_set_capture(&srv);
 	if (!l.keyword->parse(&l))
 		srv = NULL;
 	server_set_capture(NULL);
-	free(columns);
 	return srv;
 }
 
@@ -156,28 +170,43 @@ static bool server_check(struct server *srv, struct diag_list *diags, char *erro
 	check_server(srv, diags);
 	if (!diags->alerts)
 		server_check_tls(srv, diags);
-	return !diags->alerts || !told(diags, error, size);
+	return !diags->alerts;
 }
 
 struct server *server_dynamic_parse(struct proxy *be, char **words, int count, char *error,
 				    size_t size)
 {
 	const char *refused = option_refused(words, count);
+	struct server_own *own;
 	struct diag_list diags;
 	struct server *srv;
+	bool good;
 
 	if (refused) {
 		snprintf(error, size, "'%s' option is not accepted for dynamic server", refused);
 		return NULL;
 	}
+	snprintf(error, size, "Out of memory.");
+	own = server_own_new();
+	if (!own)
+		return NULL;
 	diag_list_init(&diags);
+	config_lend(be->config, &own->memory);
 	srv = line_parse(be, words, count, &diags);
-	if (!srv && !told(&diags, error, size))
-		snprintf(error, size, "Out of memory.");
-	if (srv && !server_check(srv, &diags, error, size)) {
-		server_close(srv);
-		srv = NULL;
+	good = srv && server_check(srv, &diags, error, size);
+	config_unlend(be->config, &own->memory);
+	own->owned = expr_unlend(be->config, &diags);
+	if (diags.alerts) {
+		tell(&diags, error, size);
+		good = false;
 	}
 	diag_list_fini(&diags);
-	return srv;
+	if (good) {
+		srv->life.own = own;
+		return srv;
+	}
+	if (srv)
+		server_close(srv);
+	server_own_free(own);
+	return NULL;
 }

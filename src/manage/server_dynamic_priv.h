@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_dynamic_priv.h - servers that are added and removed at run time
  *
- * Threads: any. A new server is in maintenance. What is removed stays in memory as long as its
- * generation, but look-ups do not find it any more.
+ * Threads: any. A new server is in maintenance. What was removed is not found any more by look-ups.
  * Manual : management 9.3, add server, del server, wait srv-removable.
  */
 #ifndef PROXY_SERVER_DYNAMIC_PRIV_H
@@ -20,8 +19,8 @@ enum server_removal {
 	SERVER_REMOVAL_NEVER, /* something else must change first */
 };
 
-/* Adds a server to <be> from the words of a `server` line ("server", name, address, options), in
- * memory of its generation; words[count] is NULL. Between config_edit_begin() and _end(), so that
+/* Adds a server to <be> from the words of a `server` line ("server", name, address, options), which
+ * are copied; words[count] is NULL. Between config_edit_begin() and _end(), so that
  * <be> is of the live generation until it is done. False: <error> tells why.
  */
 bool server_add(struct proxy *be, char **words, int count, char *error, size_t size);

@@ -67,10 +67,10 @@ const struct netns *netns_open(struct config *cfg, const char *name)
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
-	ns = open_home() ? arena_zalloc(&cfg->arena, sizeof(*ns)) : NULL;
+	ns = open_home() ? arena_zalloc(config_lasting(cfg), sizeof(*ns)) : NULL;
 	if (!ns)
 		return NULL;
-	ns->name = arena_printf(&cfg->arena, "%s", name);
+	ns->name = arena_printf(config_lasting(cfg), "%s", name);
 	ns->fd = ns->name ? file_open(path, O_RDONLY, 0) : -1;
 	if (ns->fd < 0)
 		return NULL;

@@ -343,6 +343,43 @@ void balance_remove(struct server *srv)
 	lock_drop(&be->state->change_lock);
 }
 
+/* The server that vacant entries have: never used. NULL: no memory. */
+static struct server *stand_in_of(struct proxy *be)
+{
+	struct server *srv = be->run.stand_in;
+
+	if (srv)
+		return srv;
+	srv = server_new_bare(be, "");
+	if (!srv)
+		return NULL;
+	srv->state = server_state_new(srv);
+	if (!srv->state) {
+		server_close(srv);
+		return NULL;
+	}
+	srv->state->admin = SERVER_FMAINT;
+	srv->state->oper = SERVER_STOPPED;
+	be->run.stand_in = srv;
+	return srv;
+}
+
+bool balance_forget(struct server *srv)
+{
+	struct proxy *be = srv->proxy;
+	struct server *instead = stand_in_of(be);
+
+	if (!instead)
+		return false;
+	lock_take(&be->state->change_lock);
+	for (unsigned i = 0; i < be->balance->count; i++)
+		if (be->balance->entries[i].server == srv)
+			__atomic_store_n(&be->balance->entries[i].server, instead,
+					 __ATOMIC_RELEASE);
+	lock_drop(&be->state->change_lock);
+	return true;
+}
+
 /* --- questions ------------------------------------------------------------------------------ */
 
 struct server *balance_pick(struct proxy *be, const struct balance_pick_args *args)

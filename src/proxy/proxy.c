@@ -30,14 +30,16 @@ static bool proxies_init(void *data)
 
 void proxy_close(struct proxy *px)
 {
-	struct server *srv;
+	struct server *srv, *next;
 	struct bind_conf *b;
 
 	balance_free(px);
-	list_for_each(srv, &px->servers, link)
-		server_close(srv);
+	list_for_each_safe(srv, next, &px->servers, link)
+		server_end(srv);
 	for (srv = px->run.removed; srv; srv = srv->life.removed_next)
 		server_close(srv);
+	if (px->run.stand_in)
+		server_close(px->run.stand_in);
 	if (px->dflt.is_own)
 		server_close(px->dflt.server);
 	if (px->direct)
@@ -68,7 +70,12 @@ static void proxies_fini(void *data)
 {
 	struct proxies *p = data;
 	struct proxy *px, *next;
+	struct server *srv;
 
+	while ((srv = p->leaving)) {
+		p->leaving = srv->life.own->next;
+		server_end(srv);
+	}
 	list_for_each_safe(px, next, &p->all, link)
 		proxy_end(px);
 	for (px = p->removed; px; px = next) {

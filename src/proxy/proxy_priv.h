@@ -23,6 +23,7 @@ struct proxies {
 	struct tree by_name;          /* of those of the file */
 	struct proxy *added[PROXY_BUCKETS]; /* atomic: those made at run time, by name */
 	struct proxy *removed;        /* at run time */
+	struct server *leaving;       /* removed, with memory of their own: by own->next */
 	bool purges;                  /* tune.defaults.purge */
 	int last_id;                  /* the highest number at run time */
 	struct proxy *last_defaults;  /* what applies to the next section */

@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "conf/conf.h"
 #include "core/lock.h"
+#include "expr/expr.h"
 #include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "proxy_priv.h"
@@ -50,11 +51,16 @@ void server_set_capture(struct server **out)
 	capture = out;
 }
 
+static size_t size_of_server(void)
+{
+	return SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + LINE_SIZE - 1;
+}
+
 /* With the settings of <from>; NULL: those that hold without any. */
 static struct server *server_make(struct proxy *px, const char *name, const struct server *from)
 {
-	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + LINE_SIZE - 1;
-	char *p = arena_zalloc(proxy_arena(px), size);
+	char *p = arena_zalloc(capture ? &px->config->arena : proxy_arena(px),
+			       size_of_server());
 	struct server *srv;
 
 	if (!p)
@@ -155,6 +161,34 @@ void server_close(struct server *srv)
 {
 	server_state_drop(&srv->state);
 	slot_area_fini(SLOT_SERVER, server_slots(srv));
+}
+
+/* Room for names, addresses and the like. */
+#define OWN_ROOM 256
+
+struct server_own *server_own_new(void)
+{
+	struct server_own *own = calloc(1, sizeof(*own));
+
+	if (own)
+		arena_init(&own->memory, size_of_server() + OWN_ROOM);
+	return own;
+}
+
+void server_own_free(struct server_own *own)
+{
+	arena_fini(&own->memory);
+	expr_owned_free(own->owned);
+	free(own);
+}
+
+void server_end(struct server *srv)
+{
+	struct server_own *own = srv->life.own;
+
+	server_close(srv);
+	if (own)
+		server_own_free(own);
 }
 
 /* A zeroed state and its shards, in one block: servers are many. */

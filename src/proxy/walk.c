@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* walk.c - see proxy/walk.h
  *
- * What became of a backend that was removed, on thread 0. A tour is a message that goes from thread
+ * What became of a backend or server that was removed, on thread 0. A tour is a message that goes from thread
  * to thread; when it is back, each has begun another turn.
  *
  *	LEAVES  it is in no list: threads that found it before may still be at it
@@ -14,7 +14,8 @@
  *	  |  a tour, on which threads forget its servers
  *	freed
  *
- * One round does a step for all of them. As long as nothing moves, they are looked at from time to
+ * Streams that have a server without being counted by it (they have left it, or log) are looked for
+ * on each tour. One round does a step for all of them. As long as nothing moves, they are looked at from time to
  * time. Those of a generation that is not the live one any more die with it.
  */
 #include "proxy/walk.h"
@@ -25,6 +26,7 @@
 #include "core/mailbox.h"
 #include "core/timer.h"
 #include "ctl/ctl.h"
+#include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
@@ -51,16 +53,26 @@ void proxies_release(struct proxy_hold *hold)
 	lock_drop(&holds_lock);
 }
 
-/* Is there a hold from before its removal? */
-static bool is_held(const struct proxy *px)
+/* Is there a hold from before this removal? */
+static bool is_held(uint64_t removal)
 {
 	bool held;
 
 	lock_take(&holds_lock);
 	held = !list_is_empty(&holds) &&
-	       list_first(&holds, struct proxy_hold, link)->removals < px->run.removal;
+	       list_first(&holds, struct proxy_hold, link)->removals < removal;
 	lock_drop(&holds_lock);
 	return held;
+}
+
+static uint64_t next_removal(void)
+{
+	uint64_t n;
+
+	lock_take(&holds_lock);
+	n = ++removals;
+	lock_drop(&holds_lock);
+	return n;
 }
 
 void proxy_pin(struct proxy *px)
@@ -78,6 +90,28 @@ void proxy_keep(struct proxy *px)
 	__atomic_store_n(&px->run.is_kept, 1, __ATOMIC_RELAXED);
 }
 
+void server_pin_own(struct server_own *own)
+{
+	__atomic_add_fetch(&own->pins, 1, __ATOMIC_RELAXED);
+}
+
+void server_unpin_own(struct server_own *own)
+{
+	__atomic_sub_fetch(&own->pins, 1, __ATOMIC_RELEASE);
+}
+
+void server_see_own(struct server_own *own)
+{
+	__atomic_store_n(&own->is_seen, 1, __ATOMIC_RELAXED);
+}
+
+void server_keep(struct server *srv)
+{
+	proxy_keep(srv->proxy);
+	if (srv->life.own)
+		__atomic_store_n(&srv->life.own->is_kept, 1, __ATOMIC_RELAXED);
+}
+
 /* Names of servers are asked for by tasks, which only the end of a generation stops. */
 static bool server_is_used(const struct server *srv)
 {
@@ -89,10 +123,22 @@ static bool server_is_used(const struct server *srv)
 	       counter_read(set, CNT_IDLE_CUR) || counter_read(set, CNT_SAFE_CUR);
 }
 
+/* Of one with memory of its own. What a thread saw on its last tour may be gone. */
+static bool own_is_used(const struct server *srv)
+{
+	const struct server_own *own = srv->life.own;
+
+	return __atomic_load_n(&own->is_kept, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&own->pins, __ATOMIC_ACQUIRE) ||
+	       __atomic_load_n(&own->is_seen, __ATOMIC_RELAXED) || is_held(own->removal) ||
+	       (srv->state && server_is_used(srv));
+}
+
 static bool is_used(const struct proxy *px)
 {
 	if (__atomic_load_n(&px->run.is_kept, __ATOMIC_RELAXED) ||
-	    __atomic_load_n(&px->run.pins, __ATOMIC_ACQUIRE) || is_held(px))
+	    __atomic_load_n(&px->run.pins, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&px->run.leaving, __ATOMIC_RELAXED) || is_held(px->run.removal))
 		return true;
 	if (px->state && (proxy_be_sessions(px) || queue_length_backend(px)))
 		return true;
@@ -118,6 +164,8 @@ static struct {
 	bool awake;              /* under config_edit_begin(): rounds go on */
 	struct timer timer;      /* of thread 0, as all that follows */
 	struct proxy *going;     /* by next_removed; other threads read it on their tour */
+	struct server *servers_going; /* by own->next; the same */
+	bool looks;              /* servers leave: the tour is to tell which are in use */
 	struct config *config;   /* counted: of those */
 } rounds = {
 	.wake = { .run = wake_arrives },
@@ -132,35 +180,92 @@ void proxies_set_forget_hook(void (*fn)(struct server *srv))
 	forget_hook = fn;
 }
 
-void proxy_leaves(struct proxy *be)
+static void (*look_hook)(void);
+
+void proxies_set_look_hook(void (*fn)(void))
 {
-	if (!be->run.memory)
-		return;
-	lock_take(&holds_lock);
-	be->run.removal = ++removals;
-	lock_drop(&holds_lock);
+	look_hook = fn;
+}
+
+static void wake_rounds(void)
+{
 	if (rounds.awake)
 		return;
 	rounds.awake = true;
 	mailbox_post(0, &rounds.wake);
 }
 
-/* What a tour must be made for. True: one that is made now brings it further. */
-static bool step_before(struct proxy *px)
+void proxy_leaves(struct proxy *be)
 {
-	switch ((enum stage)px->run.stage) {
+	if (!be->run.memory)
+		return;
+	be->run.removal = next_removal();
+	wake_rounds();
+}
+
+void server_leaves(struct server *srv)
+{
+	struct server_own *own = srv->life.own;
+	struct proxies *all = proxies_of(srv->proxy->config);
+
+	own->removal = next_removal();
+	own->next = all->leaving;
+	all->leaving = srv;
+	__atomic_add_fetch(&srv->proxy->run.leaving, 1, __ATOMIC_RELAXED);
+	wake_rounds();
+}
+
+/* The stage that a tour is made for, behind <stage>; LEFT: none is. */
+static unsigned stage_before(unsigned stage, bool used)
+{
+	switch ((enum stage)stage) {
 	case LEAVES:
-		px->run.stage = TOURED;
-		return true;
+		return TOURED;
 	case LEFT:
-		px->run.stage = is_used(px) ? LEFT : EMPTY_TOURED;
-		return px->run.stage != LEFT;
+		return used ? LEFT : EMPTY_TOURED;
 	case EMPTY:
-		px->run.stage = is_used(px) ? LEFT : GOING;
-		return px->run.stage != LEFT;
+		return used ? LEFT : GOING;
 	default:
-		return true;
+		return stage;
 	}
+}
+
+static unsigned stage_behind(unsigned stage)
+{
+	return stage == TOURED ? LEFT : stage == EMPTY_TOURED ? EMPTY : stage;
+}
+
+static void hold_config(struct config *cfg)
+{
+	if (!rounds.config)
+		rounds.config = config_take(cfg);
+}
+
+/* As begin_steps(), for servers. One whose place cannot be given up stays. */
+static bool begin_servers(struct config *cfg)
+{
+	struct server **at = &proxies_of(cfg)->leaving, *srv;
+	bool any = false;
+
+	rounds.looks = *at != NULL;
+	while ((srv = *at)) {
+		struct server_own *own = srv->life.own;
+
+		own->stage = stage_before(own->stage, own_is_used(srv));
+		if (own->stage == GOING && !balance_forget(srv))
+			own->stage = LEFT;
+		__atomic_store_n(&own->is_seen, 0, __ATOMIC_RELAXED);
+		any = any || own->stage != LEFT;
+		if (own->stage != GOING) {
+			at = &own->next;
+			continue;
+		}
+		*at = own->next;
+		own->next = rounds.servers_going;
+		rounds.servers_going = srv;
+		hold_config(cfg);
+	}
+	return any;
 }
 
 /* Begins a step of each that can do one; false: none can. Thread 0, under config_edit_begin(). */
@@ -170,7 +275,10 @@ static bool begin_steps(struct config *cfg)
 	bool any = false;
 
 	while ((px = *at)) {
-		any = (px->run.memory && step_before(px)) || any;
+		if (px->run.memory) {
+			px->run.stage = stage_before(px->run.stage, is_used(px));
+			any = any || px->run.stage != LEFT;
+		}
 		if (px->run.stage != GOING) {
 			at = &px->run.next_removed;
 			continue;
@@ -178,8 +286,7 @@ static bool begin_steps(struct config *cfg)
 		*at = px->run.next_removed;
 		px->run.next_removed = rounds.going;
 		rounds.going = px;
-		if (!rounds.config)
-			rounds.config = config_take(cfg);
+		hold_config(cfg);
 	}
 	return any;
 }
@@ -190,23 +297,27 @@ static bool any_waits(const struct config *cfg)
 
 	while (px && !px->run.memory)
 		px = px->run.next_removed;
-	return px;
+	return px || proxies_of(cfg)->leaving;
 }
 
 static void end_steps(const struct config *cfg)
 {
-	for (struct proxy *px = proxies_of(cfg)->removed; px; px = px->run.next_removed) {
-		if (px->run.stage == TOURED)
-			px->run.stage = LEFT;
-		else if (px->run.stage == EMPTY_TOURED)
-			px->run.stage = EMPTY;
-	}
+	for (struct proxy *px = proxies_of(cfg)->removed; px; px = px->run.next_removed)
+		px->run.stage = stage_behind(px->run.stage);
+	for (struct server *srv = proxies_of(cfg)->leaving; srv; srv = srv->life.own->next)
+		srv->life.own->stage = stage_behind(srv->life.own->stage);
 }
 
 static void free_going(void)
 {
 	struct proxy *px = rounds.going, *next;
+	struct server *srv;
 
+	while ((srv = rounds.servers_going)) {
+		rounds.servers_going = srv->life.own->next;
+		__atomic_sub_fetch(&srv->proxy->run.leaving, 1, __ATOMIC_RELAXED);
+		server_end(srv);
+	}
 	rounds.going = NULL;
 	for (; px; px = next) {
 		next = px->run.next_removed;
@@ -215,8 +326,13 @@ static void free_going(void)
 	config_drop(&rounds.config);
 }
 
-static void forget_here(void *ctx)
+static void tour_here(void *ctx)
 {
+	if (rounds.looks && look_hook)
+		look_hook();
+	for (struct server *srv = rounds.servers_going; srv; srv = srv->life.own->next)
+		if (forget_hook)
+			forget_hook(srv);
 	for (const struct proxy *px = rounds.going; px; px = px->run.next_removed)
 		for (struct server *srv = px->run.removed; srv; srv = srv->life.removed_next)
 			if (forget_hook)
@@ -239,11 +355,15 @@ static void round_begin(void)
 
 	config_edit_begin();
 	cfg = proxies_current();
-	any = rounds.going || begin_steps(cfg);
+	any = rounds.going || rounds.servers_going;
+	if (!any) {
+		any = begin_servers(cfg);
+		any = begin_steps(cfg) || any;
+	}
 	awake = rounds.awake = any || any_waits(cfg);
 	config_edit_end();
 	/* without memory the steps are gone again, which does no harm */
-	if (any && thread_call_all(forget_here, round_over, NULL))
+	if (any && thread_call_all(tour_here, round_over, NULL))
 		return;
 	if (awake)
 		timer_set(&rounds.timer, clock_now_ms() + LOOK_MS);

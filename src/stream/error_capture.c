@@ -13,6 +13,7 @@
 #include "stream/stream.h"
 #include "stream/trail.h"
 #include <stdlib.h>
+#include <string.h>
 #include "base/clock.h"
 #include "stream/sess_dump.h"
 #include "sess_priv.h"
@@ -20,21 +21,21 @@
 /* Widest line of text behind the offset. */
 #define TEXT_WIDTH 70
 
-/* One copy. What it names is of the same generation as the proxy that has it. */
+/* One copy. The proxy that it names is of the same generation as the one that has it. */
 struct error_capture {
 	unsigned refs;               /* under the slot's lock */
 	uint64_t wall_us;
 	unsigned event;
 	struct proxy *other;         /* a request's backend or NULL, a response's frontend; it
 				      * is pinned */
-	const struct server *server; /* or NULL */
+	int server_id;               /* -1: none */
 	struct addr src;
 	unsigned listener;
 	const char *state;
 	unsigned state_number, conn_flags, stream_flags;
 	uint64_t body;               /* bytes of body before */
-	size_t at, len;
-	char bytes[];
+	size_t at, len, room;
+	char bytes[];                /* <len>, and the server's name, of <room> in all */
 };
 
 struct error_captures {
@@ -124,10 +125,13 @@ void error_capture_take(const struct session *sess, struct failure_bytes *out)
 }
 
 /* A copy of the bytes with what is known of the client; NULL: no memory. */
-static struct error_capture *capture_new(struct session *sess, const struct endpoint_bad *bad)
+static struct error_capture *capture_new(struct session *sess, const struct server *srv,
+					 const struct endpoint_bad *bad)
 {
+	const char *name = srv ? srv->name : "<NONE>";
 	size_t len = bad->bytes.len < block_size() ? bad->bytes.len : block_size();
-	struct error_capture *c = malloc(sizeof(*c) + len);
+	size_t room = len + strlen(name) + 1;
+	struct error_capture *c = malloc(sizeof(*c) + room);
 	unsigned event = __atomic_fetch_add(&event_count, 1, __ATOMIC_RELAXED);
 
 	note_newest(sess, bad);
@@ -137,9 +141,11 @@ static struct error_capture *capture_new(struct session *sess, const struct endp
 		.refs = 1, .wall_us = clock_wall_us(), .event = event, .src = *session_src(sess),
 		.listener = (unsigned)sess->listener->id, .state = bad->state,
 		.state_number = bad->state_number, .conn_flags = bad->conn_flags,
-		.at = bad->at < len ? bad->at : len, .len = len,
+		.at = bad->at < len ? bad->at : len, .len = len, .room = room,
+		.server_id = srv ? srv->id : -1,
 	};
 	memcpy(c->bytes, bad->bytes.ptr, len);
+	strcpy(c->bytes + len, name);
 	return c;
 }
 
@@ -166,7 +172,7 @@ static void capture_keep(const struct proxy *px, bool response, struct error_cap
 
 void error_capture_request(struct session *sess, const struct endpoint_bad *bad)
 {
-	struct error_capture *c = bad->bytes.len ? capture_new(sess, bad) : NULL;
+	struct error_capture *c = bad->bytes.len ? capture_new(sess, NULL, bad) : NULL;
 
 	if (c)
 		capture_keep(sess->fe, false, c);
@@ -176,13 +182,12 @@ static void capture_stream(struct stream *s, const struct endpoint *ep,
 			   const struct endpoint_bad *bad)
 {
 	bool response = ep == &s->back;
-	struct error_capture *c = capture_new(s->sess, bad);
+	struct error_capture *c = capture_new(s->sess, stream_server(s), bad);
 
 	if (!c)
 		return;
 	c->stream_flags = ep->flags;
 	c->body = ep->rx_bytes ? ep->rx_bytes - http_msg_size(ep->rx_head) : 0;
-	c->server = stream_server(s);
 	c->other = response ? s->fe : s->server ? s->be : NULL;
 	if (c->other)
 		proxy_pin(c->other);
@@ -202,16 +207,15 @@ void error_capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad)
 /* A copy for <next>, whose proxies and servers it names; NULL: no memory, or there is none. */
 static struct error_capture *capture_copy(const struct config *next, const struct error_capture *c)
 {
-	struct error_capture *copy = c ? malloc(sizeof(*c) + c->len) : NULL;
+	struct error_capture *copy = c ? malloc(sizeof(*c) + c->room) : NULL;
 
 	if (!copy)
 		return NULL;
-	memcpy(copy, c, sizeof(*c) + c->len);
+	memcpy(copy, c, sizeof(*c) + c->room);
 	copy->refs = 1;
 	copy->other = c->other ? proxy_heir(next, c->other) : NULL;
 	if (copy->other)
 		proxy_pin(copy->other);
-	copy->server = c->server ? server_heir(next, c->server) : NULL;
 	return copy;
 }
 
@@ -292,8 +296,7 @@ static void put_head(struct strbuf *out, const struct proxy *px, bool response,
 			      px->name, px->id, other ? other->name : "<NONE>",
 			      other ? other->id : -1);
 	strbuf_printf(out, ", server %s (#%d), event #%u, src ",
-		      c->server ? c->server->name : "<NONE>", c->server ? c->server->id : -1,
-		      c->event);
+		      c->bytes + c->len, c->server_id, c->event);
 	if (addr_is_inet(&c->src)) {
 		addr_put_ip(&c->src, ip, sizeof(ip));
 		strbuf_printf(out, "%s:%u\n", ip, c->src.port);

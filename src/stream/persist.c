@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "codec/cookie.h"
 #include "expr/expr.h"
+#include "proxy/walk.h"
 #include "stream/stick.h"
 #include "table/table.h"
 #include "stream/stream.h"
@@ -41,6 +42,11 @@ struct persist_proxy *persist_of_proxy(const struct proxy *px)
 static struct persist *persist_of(const struct stream *s)
 {
 	return slot_of(&persist_stream_slot, stream_slots((struct stream *)(uintptr_t)s));
+}
+
+void persist_see(const struct stream *s)
+{
+	server_see(persist_of(s)->wanted);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "core/thread.h"
 #include "mux/mux.h"
 #include "net/dial.h"
+#include "proxy/walk.h"
 #include "stream/process.h"
 #include "stream/wait.h"
 #include "tls/tls.h"
@@ -70,6 +71,7 @@ static void sc_free(struct server_conn *sc)
 		server_room_leave(sc->server);
 	if (sc->server->is_reverse)
 		idle_attached_add(sc->server, -1);
+	server_unpin(sc->server);
 	config_drop(&sc->config);
 	pool_free(conn_pool, sc);
 }
@@ -120,6 +122,8 @@ static bool sc_follow(struct server_conn *sc)
 		idle_attached_add(sc->server, -1);
 		idle_attached_add(heir, 1);
 	}
+	server_unpin(sc->server);
+	server_pin(heir);
 	sc->server = heir;
 	sc->config = config_take(now);
 	sc->mux->kind->set_settings(sc->mux, &stream_proxy(heir->proxy)->back, heir->idle.ping_ms);
@@ -442,6 +446,7 @@ static const struct stream_wait_kind ask_kind = { .name = "idle-connection", .ca
 
 static void ask_free(struct idle_ask *a)
 {
+	server_unpin(a->server);
 	config_drop(&a->config);
 	pool_free(ask_pool, a);
 }
@@ -480,6 +485,7 @@ static bool ask(struct stream *s, unsigned thread, uint64_t key)
 				.config = config_take(s->config), .from = thread_id,
 				.key = key,
 				.proven = wanted_reuse(s) == REUSABLE_PROVEN };
+	server_pin(s->server);
 	stream_wait_begin(s, &a->wait, &ask_kind);
 	stream_wait_ms(s, ASK_MS);
 	mailbox_post(thread, &a->message);
@@ -561,6 +567,7 @@ static struct server_conn *sc_new(struct server *srv, uint64_t key)
 		return NULL;
 	list_init(&sc->link);
 	sc->server = srv;
+	server_pin(srv);
 	sc->key = key;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(srv->proxy->config);

@@ -28,6 +28,7 @@ static void flush_done(void *ctx)
 	struct flush *f = ctx;
 
 	f->done(f->ctx);
+	server_unpin(f->server);
 	proxy_unpin(f->server->proxy);
 	config_drop(&f->config);
 	free(f);
@@ -42,10 +43,12 @@ static bool flush(struct server *srv, void (*done)(void *ctx), void *ctx)
 	f->server = srv;
 	f->config = config_take(srv->proxy->config);
 	proxy_pin(srv->proxy);
+	server_pin(srv);
 	f->done = done;
 	f->ctx = ctx;
 	if (thread_call_all(flush_here, flush_done, f))
 		return true;
+	server_unpin(srv);
 	proxy_unpin(srv->proxy);
 	config_drop(&f->config);
 	free(f);

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
+#include "proxy/walk.h"
 #include "stream/wait.h"
 #include "server_conn_priv.h"
 #include "session_priv.h"
@@ -90,6 +91,7 @@ static void answer_arrives(struct message *m)
 
 	if (!stream_wait_is_over(&a->wait))
 		stream_wake(&a->wait);
+	server_unpin(a->server);
 	config_drop(&a->config);
 	free(a);
 }
@@ -126,6 +128,7 @@ static bool ask(struct stream *s)
 		return false;
 	*a = (struct room_ask){ .message.run = ask_arrives, .server = s->server,
 				.config = config_take(s->config), .from = thread_id };
+	server_pin(s->server);
 	stream_wait_begin(s, &a->wait, &room_kind);
 	stream_wait_ms(s, ASK_MS);
 	s->flags |= STRM_ASKED; /* what comes back is room, not a connection */

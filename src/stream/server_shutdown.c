@@ -2,11 +2,14 @@
 /* server_shutdown.c - on-marked-down shutdown-sessions, on-marked-up shutdown-backup-sessions, and
  * other commands that end the streams of a server
  *
- * A server's change is told by any thread; each thread then ends its own streams.
+ * A server's change is told by any thread; each thread then ends its own streams. Which servers
+ * they have is told, too, before one that was removed is freed.
  */
 #include <stdlib.h>
 #include "core/mailbox.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
+#include "stream/persist.h"
 #include "stream/stream.h"
 #include "start_priv.h"
 
@@ -89,7 +92,22 @@ bool streams_shutdown_backups(struct proxy *be)
 	return begin(NULL, be, END_KILLED);
 }
 
+static void see_servers(void)
+{
+	struct stream *s;
+
+	list_for_each(s, &stream_list_of_thread, thread_link) {
+		server_see(s->server);
+		persist_see(s);
+		if (s->queue.task) {
+			server_see(s->queue.waiter.server);
+			server_see(s->queue.waiter.granted);
+		}
+	}
+}
+
 void server_shutdown_init(void)
 {
+	proxies_set_look_hook(see_servers);
 	server_set_shutdown_hook(shut_down);
 }

@@ -61,7 +61,7 @@ struct tls_global *tls_global_of(const struct config *cfg)
 const struct tls_defaults *tls_defaults_take(struct config *cfg)
 {
 	struct tls_global *g = tls_global_of(cfg);
-	struct tls_defaults *copy = g->taken ? NULL : arena_alloc(&cfg->arena, sizeof(*copy));
+	struct tls_defaults *copy = g->taken ? NULL : arena_alloc(config_lasting(cfg), sizeof(*copy));
 
 	if (copy) {
 		*copy = g->defaults;

@@ -85,7 +85,7 @@ static void pending_resolve_table(struct config *cfg, const struct expr_pending 
 		 p->position, p->what, p->keyword, px ? px->name : "");
 }
 
-/* The arguments of <of>, by the names of <cfg>. */
+/* The arguments of <of>, by the names of <cfg>: where it is the same, those stay. */
 static void pending_resolve(struct config *of, struct config *cfg, struct diag_list *diags)
 {
 	struct expr_pending *p;
@@ -103,6 +103,8 @@ static void pending_resolve(struct config *of, struct config *cfg, struct diag_l
 			break;
 		case ARG_SERVER:
 			pending_resolve_server(cfg, p, diags);
+			if (of == cfg && p->arg->object)
+				((struct server *)p->arg->object)->life.is_referenced = true;
 			break;
 		case ARG_TABLE:
 			pending_resolve_table(cfg, p, diags);
@@ -115,12 +117,7 @@ static void pending_resolve(struct config *of, struct config *cfg, struct diag_l
 
 static void pending_check(struct config *cfg, struct diag_list *diags)
 {
-	struct expr_pending *p;
-
 	pending_resolve(cfg, cfg, diags);
-	for (p = expr_pending_first(cfg); p; p = p->next)
-		if (p->arg->type == ARG_SERVER && p->arg->object)
-			((struct server *)p->arg->object)->life.is_referenced = true;
 }
 
 static bool proxy_smp_init(void)

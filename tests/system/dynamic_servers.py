@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers added and removed at run time: who gets traffic when, what is refused, and both under
-traffic from several threads, where no request may be lost.
+traffic from several threads, where no request may be lost. What is removed gives its memory back.
+
+    dynamic_servers.py --rounds 10000    servers of which the allocations are counted (default: 120)
 """
 import collections
+import re
+import subprocess
 import threading
 
 import lib
@@ -18,6 +22,8 @@ backend be
 	server s1 127.0.0.1:{origin}
 	server s2 127.0.0.1:{origin}
 	use-server s2 if {{ path /two }}
+backend tracked
+	server s1 127.0.0.1:{origin} check inter 30s
 backend fixed
 	balance static-rr
 	server s1 127.0.0.1:{origin}
@@ -138,10 +144,88 @@ def under_traffic(tap, args):
             tap.ok(removed > 0, name + ": servers were removed meanwhile", removed)
 
 
+LINES = ("", "check inter 10s agent-check agent-port 1", "maxconn 3 strict-maxconn slowstart 5s check",
+         "ssl verify none sni req.hdr(host),regsub(a,b) pool-conn-name var(txn.n),map(virt@m)",
+         "send-proxy-v2 set-proxy-v2-tlv-fmt(0xE0) %[src]%[nbsrv(be)] source 127.0.0.1 cookie c",
+         "track tracked/s1 weight 3 tier 2 pool-max-conn 5")
+
+
+def memory(tap, args):
+    """Allocations are counted, not pages. Ours alone, for the reference counts otherwise."""
+    features = subprocess.run([args.program, "-vv"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if lib.is_reference(args.program) or "+MEMORY_PROFILING" not in features:
+        return
+    with Scene(args, threads=4) as sc:
+        gone, stop = [0], threading.Event()
+
+        def in_use():
+            return int(re.search(r"(-?\d+)\s+total of", sc.ctl("show profiling memory"))[1])
+
+        def rounds(count, line):
+            for i in range(0, count, 20):
+                gone[0] += sc.ctl("; ".join(
+                    "add server be/m%d 127.0.0.1:%d %s; del server be/m%d" % (n, sc.origin, line, n)
+                    for n in range(20))).count("Server deleted.")
+
+        def crowd():
+            while not stop.is_set():
+                sc.ask(20)
+
+        sc.ctl("set profiling memory on")
+        for line in LINES:
+            rounds(2 * args.rounds // 3, line)  # what libraries keep of the first ones
+            before = in_use()
+            rounds(args.rounds, line)
+            # the last ones have some tours of the threads before them, the answers take some, too
+            tap.ok(lib.until(lambda b=before: in_use() - b < args.rounds * 16 + 40000),
+                   "those that are removed leave nothing: " + line, "%d bytes" % (in_use() - before))
+        clients = [threading.Thread(target=crowd) for _ in range(4)]
+        for c in clients:
+            c.start()
+        for i in range(40):
+            for n in range(args.rounds // 60):
+                sc.add("t%d" % n)
+                sc.ctl("enable server be/t%d" % n)
+            for n in range(args.rounds // 60):
+                sc.ctl("disable server be/t%d; wait 5s srv-removable be/t%d" % (n, n))
+                gone[0] += sc.ctl("del server be/t%d" % n) == "Server deleted."
+            if i == 20:
+                before = in_use()
+        stop.set()
+        for c in clients:
+            c.join()
+        tap.ok(lib.until(lambda: in_use() - before < 1 << 20), "nor those that served", "%d bytes" % (in_use() - before))
+        tap.eq(gone[0], len(LINES) * ((2 * args.rounds // 3 + 19) // 20 + (args.rounds + 19) // 20) * 20 +
+               40 * (args.rounds // 60), "all were removed")
+
+
+def held(tap, args):
+    """What has a server that is removed: a stream that is kept by its client, one whose cookie names it, an error."""
+    with Scene(args, threads=4) as sc:
+        if lib.is_reference(args.program):
+            return
+        sc.add("h", "cookie h")
+        sc.ctl("enable server be/h; disable server be/s1; disable server be/s2")
+        with lib.connect(sc.fe) as s:
+            r = lib.Reader(s)
+            s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            tap.eq(r.response()[1].get("x-srv"), "h", "it serves")
+            sc.ctl("enable server be/s1; disable server be/h; wait 5s srv-removable be/h")
+            tap.eq(sc.ctl("del server be/h"), "Server deleted.", "it is removed")
+            for _ in range(3):
+                sc.add("h")
+                sc.ctl("del server be/h")
+            s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            tap.eq(r.response()[1].get("x-srv"), "s1", "its client goes on with another one")
+        for command in ("show stat", "show servers state", "show servers conn", "show backend", "show errors", "show sess all"):
+            sc.ctl(command)
+        tap.ok(sc.proxy.alive(), "alive", sc.proxy.output()[-500:])
+
+
 def main():
-    args = lib.arguments(__doc__)
+    args = lib.arguments(__doc__, ("rounds", 120, "servers of which the allocations are counted"))
     tap = lib.Tap()
-    tap.run((life, refused, under_traffic), args)
+    tap.run((life, refused, under_traffic, memory, held), args)
     tap.done()
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* servers.c - class Server: what scripts see and change of servers
  *
- * A server that was removed stays in memory as long as its configuration, and so do the objects of
- * it: from then on, all methods but get_name and the like do nothing and answer nil.
+ * A server that scripts have stays in memory as long as its configuration when it is removed: from
+ * then on, all methods but get_name and the like do nothing and answer nil.
  */
 #include <sys/un.h>
 #include "class_priv.h"
@@ -27,7 +27,7 @@ int script_push_server(lua_State *L, struct server *srv)
 {
 	struct server_object *o = script_object_new(L, "Server", sizeof(*o));
 
-	proxy_keep(srv->proxy);
+	server_keep(srv);
 	o->srv = srv;
 	return 1;
 }
