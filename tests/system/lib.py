@@ -401,6 +401,7 @@ class Syslog:
         self.port = self.sock.getsockname()[1]
         self.lines = []
         self.changed = threading.Condition()
+        self.marks = 0
         self.closed = False
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -411,8 +412,18 @@ class Syslog:
             if self.closed:
                 return
             with self.changed:
-                self.lines.append(data.decode("latin-1").rstrip("\n"))
+                if data:
+                    self.lines.append(data.decode("latin-1").rstrip("\n"))
+                else:
+                    self.marks += 1
                 self.changed.notify_all()
+
+    def settle(self):
+        """Returns once all that was sent here before is among the lines: an empty datagram is behind it."""
+        with self.changed:
+            end = self.marks + 1
+        self.sock.sendto(b"", self.sock.getsockname())
+        return self.wait(lambda lines: self.marks >= end)
 
     def close(self):
         """Its thread ends: a datagram wakes it, closing would not."""
@@ -540,12 +551,13 @@ class Proxy:
 
 def until_quiet(left):
     """The last thing that is left, or nothing, when all timeouts of a test are over."""
-    end = time.monotonic() + 3 * PATIENCE
+    end, pause = time.monotonic() + 3 * PATIENCE, 0.005
     while True:
         text = left()
         if not text or time.monotonic() > end:
             return text
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
 
 
 def until(test, timeout=PATIENCE):

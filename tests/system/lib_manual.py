@@ -11,23 +11,25 @@ run("&", TEXT, ...)                  what a client sends to the stats socket at 
 run("#", "PROXY/OBJECT COLUMN ...", ...)  the values of columns of show stat; COLUMN+ tells "+" of any but nothing and zero. It waits for
                                      those that the table has: a connection that came and went may not be counted yet
 run("%", ARGUMENTS, ...)             a run of the program on the configuration: its exit status; @CFG is the file
-misbehave(sock, status, more)        what a server does whose X-Answer is no status
+misbehave(sock, status, more, case)  what a server does whose X-Answer is no status
 rules_of, values_of, with_values     cases whose lines are "? EXPRESSION": each is set as a variable by a rule of the frontend, after
                                      the rules of the case; the values, one for each request, are what is compared;
                                      "?1 EXPRESSION": by rules for the response
 by_way                               "way BIND -> SERVER": the frontend is reached by a server of another proxy, with these options
 plain(line)                          a line of the log without what changes from run to run
 """
+import collections
 import contextlib
 import os
 import re
+import select
 import socket
 import subprocess
 import threading
 
 import lib
 
-SEEN = threading.Event()
+SEEN = collections.defaultdict(threading.Event)  # by the port of the case, which its X-Answer has behind "@"
 SHAPES = (
     (r"^<134>[A-Z][a-z]{2} +\d+ [\d:]+ haproxy[-.\w]*\[\d+\]: ", ""),
     (r"^(<\d+>)[A-Z][a-z]{2} +\d+ [\d:]+ (?:\S+ haproxy[-.\w]*|(\S+))\[\d+\]: ", r"\1\2: "),
@@ -65,14 +67,18 @@ def visible(line):
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", lambda m: "\\x%02x" % ord(m.group()), line)
 
 
-def misbehave(sock, status, more):
-    """Does it and returns true, or false where it is a status."""
-    SEEN.set()
+def misbehave(sock, status, more, case):
+    """Does it and returns true, or false where it is a status. <case>: the port of the one that asks, or nothing."""
+    SEEN[case].set()
     if status == "hang":
         while sock.recv(65536):
             pass
     elif status == "reset":
         lib.reset(sock)
+    elif status == "deaf":  # it neither says anything nor closes when the client has
+        poll = select.poll()
+        poll.register(sock, 0)
+        poll.poll(lib.PATIENCE * 1000)
     elif status == "raw":
         sock.sendall(more.encode("latin-1").decode("unicode_escape").encode("latin-1"))
     elif status == "stay":
@@ -103,7 +109,7 @@ def by_way(lines, folder):
     bind, _, server = ways[0][4:].partition(" -> ")
     rest = [line for line in lines if line != ways[0]]
     before, rest = (rest[:rest.index("frontend")], rest[rest.index("frontend") + 1:]) if "frontend" in rest else ([], rest)
-    front = ["listen way", "bind @PORT", "server f unix@%s/way %s" % (folder, server), "frontend"]
+    front = ["listen way", "bind @PORT", "http-reuse never", "server f unix@%s/way %s" % (folder, server), "frontend"]
     return before + front + ["bind unix@%s/way %s" % (folder, bind)] + rest
 
 
@@ -162,8 +168,10 @@ def client(port, text, proxy):
             raise
         return []
     readers = [lib.Reader(socks[0])]
-    said, at = [], 0
-    SEEN.clear()
+    said, at, case = [], 0, str(port)
+    SEEN[case].clear()
+    if re.search(r"\| *seen\b", text):
+        text = re.sub(r"(X-Answer: \w+)", r"\1@" + case, text)
     for step in re.findall(r'"(?:[^"\\]|\\.)*"|[^|]+', text):
         word, _, rest = step.strip().partition(" ")
         s, r = socks[at], readers[at]
@@ -201,9 +209,9 @@ def client(port, text, proxy):
         elif word == "old":
             at = 0
         elif word == "seen":
-            if not SEEN.wait(lib.PATIENCE):
+            if not SEEN[case].wait(lib.PATIENCE):
                 said.append("no server saw it")
-            SEEN.clear()
+            SEEN[case].clear()
         elif word == "ctl":
             said += lines_of(proxy.ctl(rest))
         elif word == "columns":

@@ -9,10 +9,14 @@ ended()      what its exit status and its output tell of an end that nobody aske
 import os
 import re
 import signal
+import socket
+import struct
 
 DEADLY = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 SPARE = 12      # sockets of logs, of resolvers, of a reload: a few, opened when they are needed first
-ESTABLISHED, CLOSE_WAIT = "01", "08"
+STATES = ESTABLISHED, CLOSE_WAIT, LISTENING = "01", "08", "0A"
+TCP_ROW = re.compile(r"^ *\d+: \w+:(\w+) \w+:(\w+) (%s)(?: +\S+){5} +(\d+)" % "|".join(STATES), re.M)
+SOCK_DIAG, BY_FAMILY, DUMP, SHOW_PEER, PEER = 4, 20, 0x301, 4, 2    # of linux/sock_diag.h and linux/unix_diag.h
 
 
 def descriptors(pid):
@@ -29,20 +33,69 @@ def descriptors(pid):
     return out
 
 
+def sockets(family, protocol, states, show=0):
+    """The messages of the kernel, sock_diag(7), about sockets of a family in some states, in the name space of the test."""
+    where = struct.pack("=BBBBI48x", family, protocol, 0, 0, states)
+    asked = struct.pack("=BBHIIIII", family, 0, 0, states, 0, show, 0, 0) if family == socket.AF_UNIX else where
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, SOCK_DIAG) as s:
+        s.sendall(struct.pack("=IHHII", 16 + len(asked), BY_FAMILY, DUMP, 1, 0) + asked)
+        while data := s.recv(1 << 16):
+            while data:
+                size, kind = struct.unpack_from("=IH", data)
+                if kind != BY_FAMILY:  # the end, or an error
+                    return
+                yield data[16:size]
+                data = data[(size + 3) & ~3:]
+
+
 def tcp(pid):
-    """{inode: (state, local port, remote port)} of the process's name space."""
+    """{inode: (state, local port, remote port)} of the process's name space: those that listen or may still be written to. Those that
+    only wait for their time to end are thousands here, and cost most of the time of many a test where they are read too."""
+    try:
+        if os.readlink("/proc/%d/ns/net" % pid) == os.readlink("/proc/self/ns/net"):
+            return {str(struct.unpack_from("=I", row, 68)[0]): ("%02X" % row[1],) + struct.unpack_from(">HH", row, 4)
+                    for family in (socket.AF_INET, socket.AF_INET6)
+                    for row in sockets(family, socket.IPPROTO_TCP, sum(1 << int(s, 16) for s in STATES))}
+    except OSError:
+        pass
+    return tcp_rows(pid)
+
+
+def tcp_rows(pid):
+    """The same, as text: of a process in another name space."""
     out = {}
     for name in ("tcp", "tcp6"):
         try:
             with open("/proc/%d/net/%s" % (pid, name)) as f:
-                rows = f.read().split("\n")[1:]
+                rows = TCP_ROW.findall(f.read())
         except OSError:
             continue
-        for row in rows:
-            f = row.split()
-            if len(f) > 9:
-                out[f[9]] = (f[3],) + tuple(int(f[i].rsplit(":", 1)[1], 16) for i in (1, 2))
+        out.update((inode, (state, int(local, 16), int(remote, 16))) for local, remote, state, inode in rows)
     return out
+
+
+def unix_peers():
+    """{inode: inode of the other end} of connected UNIX sockets."""
+    out = {}
+    for row in sockets(socket.AF_UNIX, 0, 1 << int(ESTABLISHED, 16), SHOW_PEER):
+        at = 16
+        while at < len(row):
+            length, name = struct.unpack_from("=HH", row, at)
+            if name == PEER:
+                out[struct.unpack_from("=I", row, 4)[0]] = struct.unpack_from("=I", row, at + 4)[0]
+            at += (length + 3) & ~3
+    return out
+
+
+def unix_clients(pid, inodes):
+    """How many of the UNIX sockets of a process were accepted from itself: these have the name of the listening one."""
+    try:
+        with open("/proc/%d/net/unix" % pid) as f:
+            named = [row.split()[6] for row in f if len(row.split()) > 7]
+        peers = unix_peers() if any(i in inodes for i in named) else {}
+    except OSError:
+        return 0
+    return sum(1 for i in named if i in inodes and str(peers.get(int(i))) in inodes)
 
 
 class Quiet:
@@ -56,13 +109,13 @@ class Quiet:
         """
         held, known = descriptors(self.pid), tcp(self.pid)
         inodes = [m.group(1) for m in (re.match(r"socket:\[(\d+)\]", t) for t in held.values()) if m]
-        sockets = [known[i] for i in inodes if i in known]
-        listening = set(local for state, local, _ in sockets if state == "0A")
-        open_ones = [(local, remote) for state, local, remote in sockets if state in (ESTABLISHED, CLOSE_WAIT)]
+        mine = [known[i] for i in inodes if i in known]
+        listening = set(local for state, local, _ in mine if state == LISTENING)
+        open_ones = [(local, remote) for state, local, remote in mine if state in (ESTABLISHED, CLOSE_WAIT)]
         others = set(pair for pair in open_ones if pair[0] not in listening)
         clients = [pair for pair in open_ones if pair[0] in listening]
         own = sum(1 for local, remote in clients if (remote, local) in others)
-        return len(clients) - own, len(others), len(held) - len(open_ones), own
+        return len(clients) - own, len(others), len(held) - len(open_ones), own + unix_clients(self.pid, inodes)
 
     def wrong(self, ask):
         """ask(command) is the Runtime API. What is still there, or ""."""
