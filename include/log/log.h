@@ -64,6 +64,7 @@ const char *log_step_origin(enum log_step step);
 enum log_step log_step_find(struct slice word);
 
 struct log_targets; /* a list of targets */
+struct log_profile; /* a section log-profile */
 struct logformat;
 struct strbuf;
 
@@ -89,6 +90,7 @@ struct log_message {
 	/* for targets with a profile, which want other texts: builds one; or NULL */
 	bool (*build)(void *ctx, const struct logformat *f, struct strbuf *out);
 	void *ctx;
+	const struct log_profile *profile; /* in place of those of all targets; or NULL */
 	enum log_step step;
 	bool is_traffic; /* a line of many: may leave at the end of the turn, with others */
 	/* A message of another program that is passed on: its text is <text>, its level <level>. It
@@ -96,6 +98,11 @@ struct log_message {
 	 */
 	const struct syslog_message *foreign;
 };
+
+/* The section of this name, which belongs to the configuration and is whole once that is read; NULL:
+ * there is none. Configuration's thread.
+ */
+struct log_profile *log_profile_find(const struct config *cfg, const char *name);
 
 /* Sends <m> to every target of the proxy settings (or of the configuration's when `log global`).
  * <proxy> NULL: the global targets.

@@ -23,7 +23,10 @@ void stream_end_letters(const struct stream *s, char letters[2]);
 /* An end that needs no attention: no error, no status 5xx (even of ours), no other try. */
 bool stream_is_normal(const struct stream *s);
 
-/* A line because a rule wants one; <s> NULL: of the session. */
-void stream_log_now(struct session *sess, struct stream *s, enum log_step step);
+/* A line because a rule wants one; <s> NULL: of the session. <p>: what takes the place of the
+ * profiles of all targets, or NULL.
+ */
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step,
+		    const struct log_profile *p);
 
 #endif

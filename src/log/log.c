@@ -155,7 +155,7 @@ static void log_send_all(const struct log_targets *targets, const struct log_set
 			 const struct log_settings *proxy, const struct log_message *m)
 {
 	for (unsigned i = 0; targets && i < targets->count; i++) {
-		const struct log_profile *p = targets->list[i]->profile;
+		const struct log_profile *p = m->profile ? m->profile : targets->list[i]->profile;
 		struct log_message own = *m;
 
 		if (!p || !m->build)

@@ -52,7 +52,6 @@ static inline struct log_profiles *log_profiles_of(const struct config *cfg)
 	return slot_of(&log_profile_slot, config_slots(cfg));
 }
 
-struct log_profile *log_profile_find(const struct config *cfg, const char *name);
 /* The target wants this profile, which may come later. False: no memory, reported. */
 bool log_profile_want(struct conf_line *l, struct log_target *t, const char *name);
 /* Check phase. */

@@ -65,14 +65,16 @@ static bool build_text(void *ctx, const struct logformat *f, struct strbuf *out)
 	return logformat_build(f, ctx, out);
 }
 
-/* Builds and sends one line of a format, with the structured data of the frontend. */
-static void send_line(struct stream *s, const struct logformat *f, enum log_level level,
-		      enum log_step step)
+/* Builds and sends one line of a format, with the structured data of the frontend, by a profile or by
+ * those of the targets.
+ */
+static void send_line_by(struct stream *s, const struct logformat *f, enum log_level level,
+			 enum log_step step, const struct log_profile *p)
 {
 	const struct stream_proxy *px = stream_proxy(s->fe);
 	struct expr_ctx *ctx = &s->expr, before = s->expr;
 	struct log_message m = { .level = level, .build = build_text, .ctx = ctx, .step = step,
-				 .is_traffic = true };
+				 .is_traffic = true, .profile = p };
 
 	/* the variables of the message stay: rules may go on after this */
 	if (step == LOG_STEP_CLOSE || step == LOG_STEP_UNSPEC)
@@ -94,6 +96,12 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 		stream_tracing_line(s->sess, s, level, m.text);
 	if (step != LOG_STEP_CLOSE && step != LOG_STEP_UNSPEC)
 		s->expr = before;
+}
+
+static void send_line(struct stream *s, const struct logformat *f, enum log_level level,
+		      enum log_step step)
+{
+	send_line_by(s, f, level, step, NULL);
 }
 
 /* Are lines of this frontend wanted by any target? */
@@ -283,7 +291,8 @@ void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum s
 	stream_abandon(s);
 }
 
-void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step,
+		    const struct log_profile *p)
 {
 	const struct logformat *f = stream_proxy(sess->fe)->log_format;
 	struct stream *subject = s;
@@ -300,7 +309,8 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
 		subject->t.begin = subject->t.idle_from = sess->accept_ns;
 		subject->t.wall_us = session_accept_wall_us(sess);
 	}
-	send_line(subject, f, s && s->log.level < LOG_LEVELS ? s->log.level : LOG_LVL_INFO, step);
+	send_line_by(subject, f, s && s->log.level < LOG_LEVELS ? s->log.level : LOG_LVL_INFO, step,
+		     p);
 	if (!s)
 		stream_abandon(subject);
 }

@@ -311,6 +311,39 @@ static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, boo
 
 /* --- logs --------------------------------------------------------------------------------- */
 
+/* The section that is meant may come later. */
+struct do_log_arg { const char *name; const struct log_profile *profile; };
+
+static bool do_log_parse(struct conf_line *l, struct rule *r)
+{
+	struct do_log_arg *arg;
+
+	if (rule_at_end(l) || strcmp(conf_peek(l), "profile") != 0)
+		return true;
+	l->at++;
+	if (!conf_peek(l))
+		return rule_error(l, r, l->at - 1, "action 'do-log': 'profile' expects argument.");
+	r->data = arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
+	if (!arg)
+		return rule_no_memory(l, r);
+	arg->name = conf_next(l);
+	return true;
+}
+
+static bool do_log_check(struct config *cfg, struct rule *r, struct diag_list *diags)
+{
+	struct do_log_arg *arg = r->data;
+
+	if (!arg)
+		return true;
+	arg->profile = log_profile_find(cfg, arg->name);
+	if (!arg->profile)
+		diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+			 "Proxy '%s': do-log action: profile '%s' is invalid.", r->proxy->name,
+			 arg->name);
+	return arg->profile;
+}
+
 static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	static const enum log_step steps[RULES_COUNT] = {
@@ -323,9 +356,11 @@ static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, b
 		[RULES_HTTP_RESPONSE] = LOG_STEP_HTTP_RES,
 		[RULES_HTTP_AFTER] = LOG_STEP_HTTP_AFTER_RES,
 	};
+	const struct do_log_arg *arg = r->data;
 
 	if (ctx->session)
-		stream_log_now(ctx->session, ctx->stream, steps[r->set]);
+		stream_log_now(ctx->session, ctx->stream, steps[r->set],
+			       arg ? arg->profile : NULL);
 	return RULE_CONTINUE;
 }
 
@@ -340,7 +375,8 @@ static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, b
 static const struct rule_action actions[] = {
 	ACTION("disable-l7-retry", HTTP_REQ, NULL, disable_l7_retry_run, "",
 	       "retry only what could not be connected"),
-	ACTION("do-log", ALL, NULL, do_log_run, "", "write a log line now"),
+	{ .words = "do-log", .rulesets = ALL, .parse = do_log_parse, .check = do_log_check,
+	  .run = do_log_run, .syntax = "[profile <name>]", .help = "write a log line now" },
 	ACTION("pause", HTTP_REQ | HTTP_RES, pause_parse, pause_run, "{<time>|<expr>}",
 	       "wait that long before the next rule"),
 	ACTION("set-priority-class", CONTENT | HTTP_REQ, priority_parse, priority_class_run,
