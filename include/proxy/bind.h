@@ -88,7 +88,7 @@ struct bind_conf {
 
 struct listener_state {
 	unsigned refs;               /* atomic */
-	unsigned status;             /* atomic: enum listener_status */
+	uint64_t late_ns;            /* atomic: a rate let nobody in before; 0: never */
 	unsigned open_sessions;      /* atomic */
 	char *identity;              /* "frontend@address": owned */
 	struct counter_set counters; /* enum counter_front; shown by option socket-stats */
@@ -96,10 +96,6 @@ struct listener_state {
 	int64_t last_session_s;
 	unsigned reversed;           /* atomic: rhttp@: connections that stand */
 	unsigned reverse_told;       /* atomic: rhttp@: the last thing that was logged of them */
-};
-
-enum listener_status {
-	LISTENER_NEW, LISTENER_OPEN, LISTENER_FULL, LISTENER_PAUSED, LISTENER_CLOSED
 };
 
 struct listener_conf {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listen_limits.c - limits on new clients: places of the process, its frontends and lines; rates */
+#include "base/clock.h"
 #include "core/activity.h"
 #include "mux/mux.h"
 #include "net/listener.h"
@@ -175,8 +176,11 @@ bool listen_may_accept(void *owner, unsigned *wait_ms)
 		*wait_ms = rate_set_wait_ms(&conn_rate, rate_max(&limits.maxsessrate));
 	if (!*wait_ms && tls_bind_is_on(bind_slots(l->bind)))
 		*wait_ms = tls_accept_wait_ms();
-	if (*wait_ms)
+	if (*wait_ms) {
+		__atomic_store_n(&l->state->late_ns, clock_now_ns() + *wait_ms * 1000000ull,
+				 __ATOMIC_RELAXED);
 		return false;
+	}
 	if (take_place(l))
 		return true;
 	/* said before the caller asks a last time, so that a place freed meanwhile is not missed */

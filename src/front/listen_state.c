@@ -117,11 +117,6 @@ void listen_look_again_all(struct config *cfg)
 	listen_each(cfg, look_again_one);
 }
 
-static void set_status(struct listener_conf *l, enum listener_status status)
-{
-	__atomic_store_n(&l->state->status, status, __ATOMIC_RELAXED);
-}
-
 bool listen_pause_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
@@ -131,7 +126,6 @@ bool listen_pause_one(struct listener_conf *l)
 		if (listen_can_release(l) && i >= o->lent)
 			listen_release_port(listener_fd(o->sockets[i]));
 	}
-	set_status(l, LISTENER_PAUSED);
 	return true;
 }
 
@@ -149,8 +143,6 @@ static bool reopen_one(struct listener_conf *l)
 		else
 			ok = false;
 	}
-	if (ok)
-		set_status(l, LISTENER_OPEN);
 	return ok;
 }
 
@@ -158,7 +150,6 @@ static bool end_one(struct listener_conf *l)
 {
 	__atomic_store_n(&l->is_left, 1, __ATOMIC_RELAXED);
 	listen_close_sockets(l);
-	set_status(l, LISTENER_CLOSED);
 	return true;
 }
 
@@ -173,7 +164,6 @@ static bool stop_one(struct listener_conf *l)
 	while (o && o->count)
 		listener_drain(&o->sockets[--o->count]);
 	listen_close_sockets(l);
-	set_status(l, LISTENER_CLOSED);
 	return true;
 }
 

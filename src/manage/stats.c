@@ -526,12 +526,22 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put_tls(r, &st->counters);
 }
 
+/* Of limits only: what is disabled or stopped is told by the frontend's row. */
+static const char *listener_status(const struct listener_conf *lc)
+{
+	const struct proxy_state *fe = lc->bind->proxy->state;
+	uint64_t most = __atomic_load_n(&fe->maxconn, __ATOMIC_RELAXED);
+	unsigned mine = __atomic_load_n(&lc->state->open_sessions, __ATOMIC_RELAXED);
+
+	if (lc->bind->maxconn && mine >= lc->bind->maxconn)
+		return "FULL";
+	if (most && __atomic_load_n(&fe->open_sessions, __ATOMIC_RELAXED) >= most)
+		return "WAITING";
+	return atomic_read(&lc->state->late_ns) > clock_now_ns() ? "WAITING" : "OPEN";
+}
+
 void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc)
 {
-	static const char *const statuses[] = {
-		[LISTENER_NEW] = "OPEN", [LISTENER_OPEN] = "OPEN", [LISTENER_FULL] = "FULL",
-		[LISTENER_PAUSED] = "WAITING", [LISTENER_CLOSED] = "STOP",
-	};
 	struct listener_state *st = lc->state;
 	const struct sockaddr *sa = (const struct sockaddr *)&lc->address;
 
@@ -540,7 +550,7 @@ void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc)
 	put(r, STATS_SCUR, STATS_U32, "MGP", gauge_read(&st->counters, CNT_SESS_CUR));
 	put(r, STATS_SMAX, STATS_U32, "MMP", (int64_t)atomic_read(&st->session_max));
 	put(r, STATS_SLIM, STATS_U32, "CLP", lc->bind->maxconn);
-	put_text(r, STATS_STATUS, "SGP", statuses[__atomic_load_n(&st->status, __ATOMIC_RELAXED)]);
+	put_text(r, STATS_STATUS, "SGP", listener_status(lc));
 	address_text(sa, r->address, sizeof(r->address));
 	put_text(r, STATS_ADDR, "CGS", r->address);
 	put_text(r, STATS_PROTO, "SGP", sa->sa_family == AF_INET ? "tcpv4"
