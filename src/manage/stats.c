@@ -438,8 +438,9 @@ static void put_check(struct stats_row *r, const struct server *srv, bool agent)
 	if (check_status_has_code(code))
 		put(r, at->code, STATS_U32, "MOP",
 		    (uint32_t)__atomic_load_n(&cs->code, __ATOMIC_RELAXED));
-	put(r, at->duration, STATS_U64, "MDP",
-	    __atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
+	if (code >= CHECK_CHECKED)
+		put(r, at->duration, STATS_U64, "MDP",
+		    __atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
 	put_text(r, at->desc, "MOP", check_status_text(code));
 	check_text(srv, agent, text, sizeof(r->check_text));
 	put_text(r, at->last, "MOP", text);

@@ -424,7 +424,7 @@ const char *proxy_mode_name(enum proxy_mode mode)
 {
 	static const char *const names[] = {
 		[PROXY_MODE_TCP] = "tcp", [PROXY_MODE_HTTP] = "http",
-		[PROXY_MODE_LOG] = "log", [PROXY_MODE_SPOP] = "spop",
+		[PROXY_MODE_LOG] = "syslog", [PROXY_MODE_SPOP] = "spop",
 	};
 
 	return names[mode];

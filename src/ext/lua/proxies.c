@@ -124,9 +124,7 @@ static int get_cap(lua_State *L)
 
 static int get_mode(lua_State *L)
 {
-	enum proxy_mode mode = proxy_at(L)->mode;
-
-	lua_pushstring(L, mode == PROXY_MODE_LOG ? "syslog" : proxy_mode_name(mode));
+	lua_pushstring(L, proxy_mode_name(proxy_at(L)->mode));
 	return 1;
 }
 
