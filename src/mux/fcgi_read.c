@@ -83,13 +83,16 @@ static void text_came(struct fcgi_conn *h, struct slice text)
 	case FCGI_GET_VALUES_RESULT:
 		values_came(h, text);
 		break;
+	case FCGI_UNKNOWN_TYPE: /* it does not know what GET_VALUES is: it has no limits to tell */
+		values_came(h, slice_none());
+		break;
 	}
 }
 
 static bool is_text(const struct fcgi_head *record)
 {
 	return record->type == FCGI_STDERR || record->type == FCGI_END_REQUEST ||
-	       record->type == FCGI_GET_VALUES_RESULT;
+	       record->type == FCGI_GET_VALUES_RESULT || record->type == FCGI_UNKNOWN_TYPE;
 }
 
 static void record_ended(struct fcgi_conn *h)

@@ -254,6 +254,8 @@ def kept(tap, args):
     with Scene(args, good, "option get-values\n\toption mpxs-conns", values=b"\x0d\x01FCGI_MAX_REQS4\x0f\x01FCGI_MPXS_CONNS0") as sc:
         tap.eq(sc.ask(get("/"))[0], 200, "with get-values")
         tap.eq(sc.app.asked, [[("FCGI_MAX_REQS", ""), ("FCGI_MPXS_CONNS", "")]], "what is asked")
+    with Scene(args, good, "option get-values", values=fcgi.UNKNOWN) as sc:
+        tap.eq((sc.ask(get("/"))[0], len(sc.app.asked)), (200, 1), "an application that does not know get-values")
 
 
 def shared(tap, args):

@@ -55,7 +55,7 @@ class Request:
 
 class App:
     def __init__(self, answer, values=None):
-        """values: the content of what GET_VALUES is answered with; None: it is not."""
+        """values: the content of what GET_VALUES is answered with; None: it is not; UNKNOWN: the application does not know it."""
         self.answer, self.values = answer, values
         self.requests, self.asked, self.connections, self.kinds = [], [], 0, []
         self.on_begin = None # what is sent when the parameters are there
@@ -80,7 +80,9 @@ class App:
         self.kinds.append((version, kind))
         if kind == GET_VALUES:
             self.asked.append(pairs(content))
-            if self.values is not None:
+            if self.values == UNKNOWN:
+                sock.sendall(record(UNKNOWN, 0, bytes([kind, 0, 0, 0, 0, 0, 0, 0])))
+            elif self.values is not None:
                 sock.sendall(record(GET_VALUES_RESULT, 0, self.values))
         elif kind == BEGIN:
             open_requests[number] = Request(number, content)
