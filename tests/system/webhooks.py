@@ -106,6 +106,7 @@ def rules(tap, args):
         sc.ask(b"/url?x=good")
         line, fields, body = sc.told(5)[4]
         tap.eq((line, "evil" in fields), ("GET /url/good HTTP/1.1", False), "nor a line; what is no URL is not called")
+        tap.eq(sc.rest(), {"made": 6, "delivered": 5, "tries": 6, "refused": 1}, "nor kept")
 
 
 def changes(tap, args):

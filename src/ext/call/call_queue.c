@@ -150,7 +150,13 @@ static void begin(struct post *p)
 	}
 	if (c)
 		http_call_cancel(c);
-	put_off(p);
+	if (c || strcmp(why, "out of memory") == 0) {
+		put_off(p);
+		return;
+	}
+	/* what is no URL will not become one */
+	count(CALL_REFUSED, 1);
+	post_free(p);
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */
