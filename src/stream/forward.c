@@ -166,7 +166,7 @@ static inline bool forward(struct stream *s, struct endpoint *from, struct endpo
 {
 	bool moved;
 
-	if (unlikely(s->flags & STRM_FILTERED))
+	if (unlikely(s->flags & STRM_FILTERED) && !filters_stand_aside(s, from == &s->back))
 		return forward_filtered(s, from, to, pipe);
 	moved = move(from, to, pipe);
 	regulate(from, to, *pipe, 0);

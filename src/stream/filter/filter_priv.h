@@ -130,6 +130,17 @@ static inline bool stream_has_whole_request(const struct stream *s)
 		return false;
 	return s->front.rx.len <= block_size();
 }
+/* Does no filter want to know of the bytes of this side, nor of their end? They pass as they do
+ * without filters then. (That a request has ended matters to further tries.)
+ */
+static inline bool filters_stand_aside(const struct stream *s, enum filter_side side)
+{
+	const struct filters *fs = s->filters;
+	const struct filter_way *way = &fs->ways[side];
+
+	return !fs->has_calls && !(fs->watched & FILTER_SIDE_BIT(side)) && !way->passed &&
+	       fs->verdict == FILTER_NEXT && (side == FILTER_RESPONSE || way->ended);
+}
 /* Does a filter watch the bytes of this side, or hold some? Then they cannot be spliced. */
 bool filters_see(const struct stream *s, enum filter_side side);
 
