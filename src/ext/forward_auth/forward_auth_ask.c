@@ -289,7 +289,7 @@ static bool is_target(struct slice s)
 }
 
 /* False: no memory, or what the configuration makes of this request is none or too long. That is
- * the client's doing, and no failure of who is asked.
+ * the client's doing, and no failure of the server that is asked.
  */
 static bool ask(struct question *q, struct expr_ctx *ctx)
 {

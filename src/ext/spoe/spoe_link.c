@@ -302,7 +302,7 @@ static bool is_needed(const struct spoe_link *l)
 		!__atomic_load_n(&l->agent->backend->state->stopped, __ATOMIC_RELAXED));
 }
 
-/* Full of requests that nobody waits for any more, and nothing comes? Then it is of no use. */
+/* Full of requests that no stream waits for any more, and nothing comes? Then it is of no use. */
 static bool is_stuck(const struct spoe_link *l)
 {
 	return list_is_empty(&l->requests) && !link_has_room(l) && !l->is_heard;
