@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/num.h"
+#include "base/word8.h"
 
 /* As long as "[3]: ", the severity in front of a message. */
 #define START_LEN 5
@@ -118,18 +119,24 @@ static inline uint64_t has_zero(uint64_t v)
 	return (v - EACH(1)) & ~v;
 }
 
+/* Has one of 8 bytes a meaning of its own? */
+static inline bool has_special(uint64_t v)
+{
+	return (v | ((v - EACH(' ')) & ~v) | has_zero(v ^ EACH('"')) | has_zero(v ^ EACH('\\')) |
+		has_zero(v ^ EACH(127))) & EACH(0x80);
+}
+
 size_t json_plain_len(struct slice text, size_t at)
 {
 	const char *from = text.ptr + at;
 	size_t len = text.len - at, i = 0;
-	uint64_t v;
 
-	for (; i + 8 <= len; i += 8) {
-		memcpy(&v, from + i, 8);
-		if ((v | ((v - EACH(' ')) & ~v) | has_zero(v ^ EACH('"')) |
-		     has_zero(v ^ EACH('\\')) | has_zero(v ^ EACH(127))) & EACH(0x80))
-			break;
-	}
+	while (i + 8 <= len && !has_special(word8_at(from + i)))
+		i += 8;
+	/* the end of a text is seen as its last 8 bytes */
+	if (len - i < 8 && (len == i || !has_special(len >= 8 ? word8_at(from + len - 8) :
+						     word8_of_short(from, len))))
+		return len;
 	while (i < len && from[i] >= ' ' && from[i] < 127 && from[i] != '"' && from[i] != '\\')
 		i++;
 	return i;

@@ -60,15 +60,120 @@ static bool add_offset(int64_t date, const struct expr_arg *arg, int64_t *out)
 	return !__builtin_add_overflow(date, arg->type == ARG_INT ? arg->integer : 0, out);
 }
 
+/* --- the last second of the thread -------------------------------------------------------- */
+
+/* What stands before and behind the nanoseconds of a format that has them once, in that second:
+ * the log asks for such a date at every request.
+ */
+struct date_parts {
+	const struct date_kind *kind;
+	time_t second;
+	unsigned width;              /* digits */
+	size_t head_len, tail_len;
+	char format[64], head[64], tail[32];
+};
+
+/* Splits a format at its %N. False: it has none or several, or is too long. */
+static bool split_format(const char *format, char *head, const char **tail, unsigned *width)
+{
+	const char *from = NULL, *end;
+	unsigned any;
+
+	for (const char *at = format; *at; at++) {
+		if (*at != '%')
+			continue;
+		end = nanoseconds_end(at, &any);
+		if (end && from)
+			return false;
+		if (end) {
+			from = at;
+			*tail = end + 1;
+			*width = any;
+			at = end;
+		} else if (at[1]) {
+			at++;
+		}
+	}
+	if (!from)
+		return false;
+	memcpy(head, format, (size_t)(from - format));
+	head[from - format] = 0;
+	return true;
+}
+
+/* What strftime() makes of it, which is not empty unless <format> is. False: it does not fit. */
+static bool format_part(char *out, size_t size, const char *format, const struct tm *tm,
+			size_t *len)
+{
+	*len = *format ? strftime(out, size, format, tm) : 0;
+	return *len || !*format;
+}
+
+/* Fills <c>. False: <format> is none that can be had in parts. */
+static bool make_parts(struct date_parts *c, const struct date_kind *kind, const char *format,
+		       time_t second)
+{
+	char head[sizeof(c->format)];
+	const char *tail;
+	struct tm tm;
+
+	c->kind = NULL;
+	if (strlen(format) >= sizeof(c->format) || !split_format(format, head, &tail, &c->width) ||
+	    !(kind->local ? localtime_r(&second, &tm) : gmtime_r(&second, &tm)) ||
+	    !format_part(c->head, sizeof(c->head), head, &tm, &c->head_len) ||
+	    !format_part(c->tail, sizeof(c->tail), tail, &tm, &c->tail_len))
+		return false;
+	memcpy(c->format, format, strlen(format) + 1);
+	c->second = second;
+	c->kind = kind;
+	return true;
+}
+
+/* The date out of its parts, into <out>, which has room for DATE_MAX bytes. 0: it has none. */
+static size_t date_by_parts(const struct date_kind *kind, const char *format, time_t second,
+			    int64_t ns, char *out)
+{
+	static __thread struct date_parts last;
+	struct date_parts *c = &last;
+	char *digits = out;
+
+	if (!(c->kind == kind && c->second == second && strcmp(c->format, format) == 0) &&
+	    !make_parts(c, kind, format, second))
+		return 0;
+	memcpy(out, c->head, c->head_len);
+	digits += c->head_len;
+	for (unsigned i = 9; i > 0; i--, ns /= 10)
+		if (i <= c->width)
+			digits[i - 1] = (char)('0' + ns % 10);
+	memcpy(digits + c->width, c->tail, c->tail_len);
+	return c->head_len + c->width + c->tail_len;
+}
+
+/* The date of any format. False: it has none. */
+static bool format_date(const struct date_kind *kind, const char *format, time_t second, int64_t ns,
+			char *out, size_t *len)
+{
+	char expanded[DATE_MAX];
+	struct strbuf b;
+	struct tm tm;
+
+	strbuf_init_fixed(&b, expanded, sizeof(expanded));
+	if (!expand_part(format, ns, &b) ||
+	    !(kind->local ? localtime_r(&second, &tm) : gmtime_r(&second, &tm)))
+		return false;
+	*len = b.len ? strftime(out, DATE_MAX, expanded, &tm) : 0;
+	return true;
+}
+
 static bool convert_date(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	const struct date_kind *kind = ctx->data;
+	const char *format = args[0].name.ptr;
 	int64_t when, part;
 	time_t seconds;
-	char format[DATE_MAX], text[DATE_MAX];
-	struct strbuf expanded;
+	char text[DATE_MAX];
+	size_t len = 0;
 	struct slice copy;
-	struct tm tm;
 
 	if (!add_offset(s->integer, &args[1], &when))
 		return false;
@@ -78,13 +183,12 @@ static bool convert_date(struct expr_ctx *ctx, const struct expr_arg *args, stru
 		part += kind->per_second;
 		seconds--;
 	}
-	strbuf_init_fixed(&expanded, format, sizeof(format));
-	if (!expand_part(args[0].name.ptr, kind->unit_ns ? part * kind->unit_ns : -1, &expanded) ||
-	    !(kind->local ? localtime_r(&seconds, &tm) : gmtime_r(&seconds, &tm)))
+	if (kind->unit_ns)
+		len = date_by_parts(kind, format, seconds, part * kind->unit_ns, text);
+	if (!len && !format_date(kind, format, seconds, kind->unit_ns ? part * kind->unit_ns : -1,
+				 text, &len))
 		return false;
-	text[0] = 0;
-	copy = slice_make(text, expanded.len ? strftime(text, sizeof(text), format, &tm) : 0);
-	copy = arena_copy(ctx->arena, copy);
+	copy = arena_copy(ctx->arena, slice_make(text, len));
 	s->type = SMP_STR;
 	s->text = copy;
 	return copy.ptr != NULL;

@@ -393,6 +393,8 @@ static bool lf_finish(struct lf_parser *p)
 	if (size)
 		memcpy(p->f->items, p->items, size);
 	p->f->count = p->count;
+	if (!logformat_encode_prepare(p->f, &p->l->cfg->arena))
+		return lf_fail_memory(p);
 	return lf_fold(p);
 }
 

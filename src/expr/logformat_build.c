@@ -6,6 +6,7 @@
 #include <time.h>
 #include "base/addr.h"
 #include "base/bug.h"
+#include "base/word8.h"
 #include "expr_priv.h"
 #include "logformat_priv.h"
 
@@ -40,14 +41,6 @@ static bool word_has_stop(uint64_t x)
 		((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
 }
 
-static inline uint64_t word_at(const char *p)
-{
-	uint64_t x;
-
-	memcpy(&x, p, sizeof(x));
-	return x;
-}
-
 /* As word_has_stop(), for 16 bytes, in vectors of the compiler. */
 static inline bool block_has_stop(const char *p)
 {
@@ -62,30 +55,16 @@ static inline bool block_has_stop(const char *p)
 	return (halves[0] | halves[1]) != 0;
 }
 
-/* Less than 8 bytes, but one: some of them twice, or letters in the place of those that lack. */
-static inline uint64_t short_word(struct slice text)
-{
-	const char *end = text.ptr + text.len;
-	uint32_t first, last;
-
-	if (text.len < 4)
-		return 0x6161616161000000ull | (uint64_t)(uint8_t)text.ptr[0] << 16 |
-		       (uint64_t)(uint8_t)text.ptr[text.len / 2] << 8 | (uint8_t)end[-1];
-	memcpy(&first, text.ptr, 4);
-	memcpy(&last, end - 4, 4);
-	return (uint64_t)first << 32 | last;
-}
-
 /* Is there nothing to be looked at? The end of a text is seen as its last 8 or 16 bytes. */
 static bool is_harmless(struct slice text)
 {
 	size_t i;
 
 	if (text.len < 8)
-		return !text.len || !word_has_stop(short_word(text));
+		return !text.len || !word_has_stop(word8_of_short(text.ptr, text.len));
 	if (text.len < 16)
-		return !word_has_stop(word_at(text.ptr)) &&
-		       !word_has_stop(word_at(text.ptr + text.len - 8));
+		return !word_has_stop(word8_at(text.ptr)) &&
+		       !word_has_stop(word8_at(text.ptr + text.len - 8));
 	for (i = 0; i + 16 < text.len; i += 16)
 		if (block_has_stop(text.ptr + i))
 			return false;
@@ -95,7 +74,7 @@ static bool is_harmless(struct slice text)
 /* Where the next byte to be looked at may be, from <i> on; the length at the end. */
 static size_t skip_harmless(struct slice text, size_t i)
 {
-	while (i + 8 <= text.len && !word_has_stop(word_at(text.ptr + i)))
+	while (i + 8 <= text.len && !word_has_stop(word8_at(text.ptr + i)))
 		i += 8;
 	return i;
 }

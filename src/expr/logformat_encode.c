@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "codec/json_text.h"
 #include "expr_priv.h"
 #include "logformat_priv.h"
@@ -325,19 +326,27 @@ static bool put_list(const struct logformat_item *item, struct strbuf *out, stru
 			     : cbor_byte(item->options, out, CBOR_BREAK));
 }
 
-static bool put_alias(const struct logformat_item *item, struct expr_ctx *ctx, struct strbuf *out)
+/* How an alias is printed before it is encoded. */
+static struct logformat_item plain_item(const struct logformat_item *item)
 {
-	unsigned flags = item->alias->flags;
 	struct logformat_item plain = *item;
-	struct slice value;
 
 	plain.options &= LOGFORMAT_HEX;
-	if (flags & ALIAS_LIST)
+	if (item->alias->flags & ALIAS_LIST)
 		plain.options |= LOGFORMAT_QUOTE;
+	return plain;
+}
+
+static bool put_alias(const struct logformat_item *item, const struct logformat_item *plain,
+		      struct expr_ctx *ctx, struct strbuf *out)
+{
+	unsigned flags = item->alias->flags;
+	struct slice value;
+
 	if (!text.ptr)
 		strbuf_init(&text);
 	strbuf_reset(&text);
-	if (!logformat_put_alias(&plain, ctx, &text))
+	if (!logformat_put_alias(plain, ctx, &text))
 		return false;
 	value = strbuf_slice(&text);
 	if (flags & ALIAS_CAPTURES && !value.len)
@@ -354,33 +363,130 @@ static bool put_alias(const struct logformat_item *item, struct expr_ctx *ctx, s
 	return put_string(item->options, out, value);
 }
 
+/* Is what stands in <out> from <at> on a value as it is, or, behind the quote, with one more? */
+static bool finish_in_place(const struct logformat_item *item, struct strbuf *out, size_t at)
+{
+	struct slice value = slice_make(out->ptr + at, out->len - at);
+
+	if (item->alias->flags & ALIAS_NUMBER)
+		return is_number(value);
+	return !slice_eq(value, SLICE("-")) && json_plain_len(value, 0) == value.len &&
+	       strbuf_add_char(out, '"');
+}
+
+/* Most values are the same in JSON as they are printed: these are written to their place at once.
+ * What is not is taken back, and encoded from a copy.
+ */
+static bool put_json_alias(const struct logformat_item *item, const struct logformat_item *plain,
+			   struct expr_ctx *ctx, struct strbuf *out)
+{
+	unsigned flags = item->alias->flags;
+	bool is_number = flags & ALIAS_NUMBER;
+	size_t begin = out->len, at;
+
+	if (flags & (ALIAS_LIST | ALIAS_CAPTURES) ||
+	    (is_number && (item->type != SMP_ANY || item->options & LOGFORMAT_HEX)))
+		return put_alias(item, plain, ctx, out);
+	if (!is_number && !strbuf_add_char(out, '"'))
+		return false;
+	at = out->len;
+	if (likely(logformat_put_alias(plain, ctx, out) && finish_in_place(item, out, at)))
+		return true;
+	out->len = begin;
+	return put_alias(item, plain, ctx, out);
+}
+
 bool logformat_encode_item(const struct logformat_item *item, struct expr_ctx *ctx,
 			   struct strbuf *out)
 {
-	return item->alias ? put_alias(item, ctx, out) : put_sample(item, ctx, out);
+	struct logformat_item plain;
+
+	if (!item->alias)
+		return put_sample(item, ctx, out);
+	plain = plain_item(item);
+	return put_alias(item, &plain, ctx, out);
+}
+
+/* --- maps --------------------------------------------------------------------------------- */
+
+static bool is_in_map(const struct logformat_item *item)
+{
+	return item->name.len && (item->alias || item->expr);
+}
+
+static bool prepare_item(struct logformat *f, unsigned i, struct strbuf *key, struct arena *arena)
+{
+	strbuf_reset(key);
+	if (!strbuf_add(key, SLICE(", ")) || !json_string(f->encoding, key, f->items[i].name) ||
+	    !strbuf_add(key, SLICE(": ")))
+		return false;
+	f->keys[i] = arena_copy(arena, strbuf_slice(key));
+	if (f->items[i].alias)
+		f->plain[i] = plain_item(&f->items[i]);
+	return f->keys[i].ptr != NULL;
+}
+
+bool logformat_encode_prepare(struct logformat *f, struct arena *arena)
+{
+	struct strbuf key;
+	bool good = true;
+
+	if (!(f->encoding & LOGFORMAT_JSON))
+		return true;
+	f->keys = arena_zalloc(arena, f->count * sizeof(*f->keys) + 1);
+	f->plain = arena_zalloc(arena, f->count * sizeof(*f->plain) + 1);
+	if (!f->keys || !f->plain)
+		return false;
+	strbuf_init(&key);
+	for (unsigned i = 0; good && i < f->count; i++) {
+		f->items[i].options |= f->encoding;
+		if (is_in_map(&f->items[i]))
+			good = prepare_item(f, i, &key, arena);
+	}
+	strbuf_fini(&key);
+	return good;
+}
+
+static bool encode_json(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out)
+{
+	bool first = true;
+
+	if (!strbuf_add_char(out, '{'))
+		return false;
+	for (unsigned i = 0; i < f->count; i++) {
+		const struct logformat_item *item = &f->items[i];
+		struct slice key = f->keys[i];
+
+		if (!key.len)
+			continue;
+		if (first)
+			key = slice_sub(key, 2, key.len);
+		if (!strbuf_add(out, key) ||
+		    !(item->alias ? put_json_alias(item, &f->plain[i], ctx, out)
+				  : put_sample(item, ctx, out)))
+			return false;
+		first = false;
+	}
+	return strbuf_add_char(out, '}');
+}
+
+static bool encode_cbor(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out)
+{
+	bool good = cbor_byte(f->encoding, out, CBOR_MAP_OPEN);
+
+	for (unsigned i = 0; good && i < f->count; i++) {
+		struct logformat_item item = f->items[i];
+
+		if (!is_in_map(&item))
+			continue;
+		item.options |= f->encoding;
+		good = cbor_text(f->encoding, out, CBOR_TEXT, item.name) &&
+		       logformat_encode_item(&item, ctx, out);
+	}
+	return good && cbor_byte(f->encoding, out, CBOR_BREAK);
 }
 
 bool logformat_encode(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out)
 {
-	bool json = f->encoding & LOGFORMAT_JSON, first = true;
-	bool good = json ? strbuf_add_char(out, '{') : cbor_byte(f->encoding, out, CBOR_MAP_OPEN);
-
-	for (unsigned i = 0; good && i < f->count; i++) {
-		struct logformat_item item;
-
-		if (!f->items[i].name.len || !(f->items[i].alias || f->items[i].expr))
-			continue;
-		item = f->items[i];
-		item.options |= f->encoding;
-		if (json)
-			good = (first || strbuf_add(out, SLICE(", "))) &&
-			       json_string(f->encoding, out, item.name) &&
-			       strbuf_add(out, SLICE(": "));
-		else
-			good = cbor_text(f->encoding, out, CBOR_TEXT, item.name);
-		good = good && logformat_encode_item(&item, ctx, out);
-		first = false;
-	}
-	return good && (json ? strbuf_add_char(out, '}')
-			     : cbor_byte(f->encoding, out, CBOR_BREAK));
+	return f->encoding & LOGFORMAT_JSON ? encode_json(f, ctx, out) : encode_cbor(f, ctx, out);
 }

@@ -14,6 +14,11 @@ struct logformat {
 	unsigned needs, uses;
 	unsigned encoding;     /* of all of it: LOGFORMAT_JSON or LOGFORMAT_CBOR, with options */
 	struct slice constant; /* slice_none(): it varies */
+	/* of a whole that is JSON, for each item: `, "name": `, and the alias as it is printed
+	 * before it is encoded
+	 */
+	struct slice *keys;
+	struct logformat_item *plain;
 };
 
 /* The value of an alias, or what stands for it where nothing has one. False: no room. */
@@ -24,6 +29,8 @@ bool logformat_encode_item(const struct logformat_item *item, struct expr_ctx *c
 			   struct strbuf *out);
 /* The map of the named items of a format that has an encoding. */
 bool logformat_encode(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out);
+/* Makes what the map of a format needs, once its items are complete. False: no memory. */
+bool logformat_encode_prepare(struct logformat *f, struct arena *arena);
 /* Frees the room of the calling thread. */
 void logformat_encode_trim(void);
 
