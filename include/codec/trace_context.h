@@ -9,8 +9,10 @@
 #ifndef CODEC_TRACE_CONTEXT_H
 #define CODEC_TRACE_CONTEXT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/slice.h"
 
 /* Bytes of a traceparent, of a b3 with a decision, of ids in hexadecimal. */
@@ -56,8 +58,33 @@ struct b3_fields {
 };
 bool b3_fields_read(const struct b3_fields *f, struct trace_context *out);
 
-/* Lower-case digits: TRACE_ID_HEX, SPAN_ID_HEX bytes. */
+/* Lower-case digits: TRACE_ID_HEX bytes. */
 void trace_id_write(char *out, const uint64_t id[2]);
-void span_id_write(char *out, uint64_t span);
+
+typedef uint8_t trace_bytes16 __attribute__((vector_size(16)));
+
+/* The first 8 bytes of both, one by one. */
+#ifdef __clang__
+#define TRACE_INTERLEAVE(a, b) \
+	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#else
+#define TRACE_INTERLEAVE(a, b) \
+	__builtin_shuffle(a, b, (trace_bytes16){ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, \
+						 7, 23 })
+#endif
+
+/* The 16 digits of <number>, in vectors: the nibbles, in their order, then what they look like. */
+static inline void span_id_write(char *out, uint64_t span)
+{
+	const uint64_t nibbles = 0x0f0f0f0f0f0f0f0f, big = htobe64(span);
+	uint64_t high[2] = { big >> 4 & nibbles }, low[2] = { big & nibbles };
+	trace_bytes16 a, b, digits;
+
+	memcpy(&a, high, sizeof(a));
+	memcpy(&b, low, sizeof(b));
+	digits = TRACE_INTERLEAVE(a, b);
+	digits += '0' + ((trace_bytes16)(digits > 9) & ('a' - '0' - 10));
+	memcpy(out, &digits, sizeof(digits));
+}
 
 #endif

@@ -325,7 +325,9 @@ void otlp_attr_int(struct otlp *o, struct slice key, int64_t value)
 	size_t inner, begin;
 
 	if (likely(!o->json)) {
-		char *to = attr_begin(o, key, 1 + protobuf_varint_len((uint64_t)value));
+		bool is_small = (uint64_t)value < 0x80;
+		char *to = attr_begin(o, key, is_small ? 2
+					      : 1 + protobuf_varint_len((uint64_t)value));
 
 		if (!to)
 			return;

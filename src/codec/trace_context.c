@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trace_context.c - traceparent, tracestate and B3: parsers and writers */
 #include "codec/trace_context.h"
-#include <endian.h>
 #include <string.h>
 #include "base/num.h"
 
@@ -18,31 +17,6 @@ static bool read_hex(const char *from, size_t len, uint64_t *out)
 		if (from[i] >= 'A' && from[i] <= 'F')
 			return false;
 	return num_parse_hex(slice_make(from, len), out);
-}
-
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-/* The first 8 bytes of both, one by one. */
-#ifdef __clang__
-#define INTERLEAVE(a, b) \
-	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#else
-#define INTERLEAVE(a, b) \
-	__builtin_shuffle(a, b, (bytes16){ 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23 })
-#endif
-
-/* The 16 digits of <number>, in vectors: the nibbles, in their order, then what they look like. */
-void span_id_write(char *out, uint64_t span)
-{
-	const uint64_t nibbles = 0x0f0f0f0f0f0f0f0f, big = htobe64(span);
-	uint64_t high[2] = { big >> 4 & nibbles }, low[2] = { big & nibbles };
-	bytes16 a, b, digits;
-
-	memcpy(&a, high, sizeof(a));
-	memcpy(&b, low, sizeof(b));
-	digits = INTERLEAVE(a, b);
-	digits += '0' + ((bytes16)(digits > 9) & ('a' - '0' - 10));
-	memcpy(out, &digits, sizeof(digits));
 }
 
 void trace_id_write(char *out, const uint64_t id[2])

@@ -124,15 +124,26 @@ static struct slice field_name_copy(struct arena *arena, uint8_t id, struct slic
 }
 
 /* What was received is still as it was: it may be sent as it is, with what is added behind it. */
-bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value)
+static inline bool put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value)
 {
-	BUG_ON(!name.ptr);
-	if (!http_fields_reserve(&m->fields, m->arena, 1))
-		return false;
 	m->fields.list[m->fields.count++] =
 		(struct h1_field){ .name = name, .value = value, .id = id };
 	m->flags |= HTTP_HOP_FIELDS >> id & 1 ? HTTP_MSG_EDITED : HTTP_MSG_ADDED;
 	return true;
+}
+
+static __attribute__((noinline)) bool put_field_slow(struct http_msg *m, uint8_t id,
+						     struct slice name, struct slice value)
+{
+	return http_fields_reserve(&m->fields, m->arena, 1) && put_field(m, id, name, value);
+}
+
+bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value)
+{
+	BUG_ON(!name.ptr);
+	if (unlikely(m->fields.count == m->fields.room))
+		return put_field_slow(m, id, name, value);
+	return put_field(m, id, name, value);
 }
 
 bool http_msg_add_field(struct http_msg *m, struct slice name, struct slice value)

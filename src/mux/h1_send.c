@@ -118,7 +118,7 @@ static inline bool has_lines(const struct http_msg *m)
 }
 
 /* The fields behind the lines, none of which is a hop field. */
-static size_t added_size(const struct http_msg *m)
+static __attribute__((noinline)) size_t added_size(const struct http_msg *m)
 {
 	size_t size = 0;
 
@@ -128,7 +128,7 @@ static size_t added_size(const struct http_msg *m)
 }
 
 /* No run is under way. One that stands in memory as it is written is copied in one piece. */
-static void put_added(struct writer *w, const struct http_msg *m)
+static __attribute__((noinline)) void put_added(struct writer *w, const struct http_msg *m)
 {
 	const struct h1_field *f = m->fields.list + m->line_count;
 

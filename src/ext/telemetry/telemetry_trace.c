@@ -5,13 +5,14 @@
  * nothing of what was received but a good tracestate: fields that are malformed end here. The texts
  * are added once; another try writes its span into them.
  *
- * Most traces begin here and are not sampled. Their first 8 bytes are the thread's, for a while; the
- * other 8 are drawn, and are the number of the first span, too, which is unique within its trace;
- * the span of a try is the same with its halves exchanged. So 16 digits are to be written for a
- * request, and the rest is copied.
+ * Most traces begin here and are not sampled. Their first 8 bytes are the thread's, for a while;
+ * the other 8 are drawn, and are the number of the first span, too, which is unique within its
+ * trace; the span of a try is the same with its halves exchanged. So 16 digits are to be written
+ * for a request, and the rest is copied.
  */
 #include <string.h>
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/num.h"
 #include "proxy/server.h"
 #include "telemetry_priv.h"
@@ -136,8 +137,8 @@ static inline void decide(struct telemetry_trace *t, uint64_t threshold)
 	t->ours.decision = random >= threshold ? TRACE_SAMPLED : TRACE_DROPPED;
 }
 
-/* Tells the engine what it wants to hear of it. No server is told of what is silent, but has a field
- * to be kept from it.
+/* Tells the engine what it wants to hear of it. No server is told of what is silent, but has a
+ * field to be kept from it.
  */
 static inline void want(struct stream *s, const struct telemetry_trace *t)
 {
@@ -160,14 +161,20 @@ static inline uint64_t with_halves_exchanged(uint64_t id)
 	return id << 32 | id >> 32;
 }
 
-/* Never zero, nor the same with its halves exchanged. */
+/* Never zero, nor the same with its halves exchanged: a random number of the thread's, counted up
+ * and mixed, so none comes twice.
+ */
 static inline uint64_t new_id(void)
 {
+	static __thread uint64_t serial;
 	uint64_t id;
 
-	do
-		id = num_random();
-	while (unlikely(id == with_halves_exchanged(id)));
+	if (unlikely(!serial))
+		serial = num_random();
+	do {
+		serial += 0x9e3779b97f4a7c15;
+		id = hash_u64(serial);
+	} while (unlikely(id == with_halves_exchanged(id)));
 	return id;
 }
 
