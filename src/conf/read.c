@@ -273,7 +273,8 @@ static void read_included(struct reader *r, const struct conf_text *text)
 	free(outer);
 	r->where.place = place;
 	r->where.cfg->state->file = place.file;
-	if (r->where.diags->alerts != alerts)
+	/* where files include themselves the line that was too deep says it all */
+	if (r->where.diags->alerts != alerts && !r->no_includes)
 		diag_add(r->where.diags, DIAG_ALERT, &place, NULL,
 			 "Error(s) found in included file : %s", text->name);
 }
