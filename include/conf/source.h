@@ -50,6 +50,11 @@ struct source {
 	int section;             /* of the next line */
 	bool is_truncated;       /* the last line of a file has no line feed */
 	bool failed;             /* no memory, or a file could not be read: errno */
+	/* set after source_init(), or NULL: the text that stands for that of an included file.
+	 * False: the file's own.
+	 */
+	bool (*text_of)(const void *data, const char *path, struct slice *text);
+	const void *data;        /* for it */
 };
 
 /* An empty one. */

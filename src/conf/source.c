@@ -264,9 +264,13 @@ static bool add_included(struct source *s, const struct source_line *l, int incl
 	bool good = includes < INCLUDES_MAX && l->count > 1 &&
 		    conf_texts_include(&texts, l->file, source_word(l, 1), true);
 
-	for (int i = 0; good && i < texts.count; i++)
-		add_lines(s, texts.all[i].name, slice_make(texts.all[i].bytes, texts.all[i].len),
-			  includes + 1);
+	for (int i = 0; good && i < texts.count; i++) {
+		struct slice text = slice_make(texts.all[i].bytes, texts.all[i].len);
+
+		if (s->text_of)
+			s->text_of(s->data, texts.all[i].name, &text);
+		add_lines(s, texts.all[i].name, text, includes + 1);
+	}
 	conf_texts_fini(&texts);
 	return good;
 }

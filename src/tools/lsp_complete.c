@@ -114,7 +114,7 @@ static void put_actions(struct completion *c)
 /* Names of sections of these kinds. */
 static void put_sections(struct completion *c, const char *kinds)
 {
-	const struct source *s = &c->place.document->source;
+	const struct source *s = c->place.all;
 
 	for (int i = 0; i < s->count; i++) {
 		const struct source_line *l = &s->lines[i];
@@ -128,13 +128,13 @@ static void put_sections(struct completion *c, const char *kinds)
 /* Second words of the lines of this section that begin with <keyword>: ACLs, servers. */
 static void put_names(struct completion *c, const char *keyword)
 {
-	const struct source *s = &c->place.document->source;
+	const struct source *s = c->place.all;
 
 	for (int i = 0; i < s->count; i++) {
 		const struct source_line *l = &s->lines[i];
 
-		if (l->kind == SOURCE_KEYWORD && l->section == c->place.line->section &&
-		    l->count > 1 && l != c->place.line && source_begins(l, keyword))
+		if (l->kind == SOURCE_KEYWORD && l->section == c->place.of_all->section &&
+		    l->count > 1 && l != c->place.of_all && source_begins(l, keyword))
 			put_item(c, source_word(l, 1), ITEM_REFERENCE, keyword, NULL);
 	}
 }
@@ -289,28 +289,38 @@ static void put_all(struct completion *c)
 	put_options(c);
 }
 
+/* The place behind the last line end is one of an empty line, which <behind> becomes. */
+static void settle(struct lsp_place *p, struct source_line *behind)
+{
+	const struct source_line *last = p->line ? NULL : lsp_family_end(p);
+
+	if (!p->line) {
+		*behind = (struct source_line){ .raw = { "", 0 }, .section = -1 };
+		behind->number = p->document->source.count + 1;
+		behind->section = last ? last->section : -1;
+		p->line = p->of_all = behind;
+		p->at = 0;
+	} else if (!p->of_all) {
+		p->of_all = p->line;
+	}
+}
+
 void lsp_complete(struct lsp *x, struct slice params, struct strbuf *out)
 {
 	struct completion c = { .x = x, .place = lsp_place(x, params), .out = out };
 	static const struct source_line empty = { .raw = { "", 0 }, .section = -1 };
-	struct source_line behind = empty;
+	struct source_line behind;
 	struct slice before;
 
 	if (!c.place.document)
 		return;
-	if (!c.place.line) { /* behind the last line end */
-		const struct source *s = &c.place.document->source;
-
-		behind.number = s->count + 1;
-		behind.section = s->section;
-		c.place.line = &behind;
-		c.place.at = 0;
-	}
+	lsp_family_open(x, &c.place);
+	settle(&c.place, &behind);
 	before = slice_sub(c.place.line->raw, 0, (size_t)c.place.at);
 	source_init(&c.cut);
 	source_add(&c.cut, "", before.len ? before : SLICE(" "));
 	c.line = c.cut.count ? &c.cut.lines[0] : &empty;
-	c.section = lsp_section(c.place.document, c.place.line);
+	c.section = lsp_section(c.place.all, c.place.of_all);
 	c.index = c.line->count;
 	c.from = c.place.at;
 	c.typed = "";
@@ -324,6 +334,7 @@ void lsp_complete(struct lsp *x, struct slice params, struct strbuf *out)
 		put_all(&c);
 	strbuf_add_str(out, "]");
 	source_fini(&c.cut);
+	lsp_family_close(&c.place);
 }
 
 /* --- hover ----------------------------------------------------------------------------------- */
@@ -392,13 +403,15 @@ void lsp_hover(struct lsp *x, struct slice params, struct strbuf *out)
 
 	if (word < 0)
 		return;
+	lsp_family_open(x, &p);
 	strbuf_init(&text);
 	if (p.line->kind == SOURCE_SECTION && word == 0) {
 		r = lsp_word(x, "section", source_word(p.line, 0), strlen(source_word(p.line, 0)));
 		if (r)
 			put_meaning(&text, r);
 	} else {
-		r = lsp_keyword(x, p.line, lsp_section(p.document, p.line), &used);
+		r = lsp_keyword(x, p.line, lsp_section(p.all, p.of_all ? p.of_all : p.line),
+				&used);
 		if (r && word < used)
 			put_meaning(&text, r);
 		else
@@ -412,4 +425,5 @@ void lsp_hover(struct lsp *x, struct slice params, struct strbuf *out)
 		strbuf_add_char(out, '}');
 	}
 	strbuf_fini(&text);
+	lsp_family_close(&p);
 }

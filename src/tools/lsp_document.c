@@ -310,14 +310,6 @@ static void put_diagnostic(const struct lsp *x, const struct lsp_document *d, st
 	strbuf_add_char(b, '}');
 }
 
-static bool has_includes(const struct lsp_document *d)
-{
-	for (int i = 0; i < d->source.count; i++)
-		if (source_begins(&d->source.lines[i], ".include"))
-			return true;
-	return false;
-}
-
 /* The notification about <d>, made in a child: its lines, which are the child's own, are used. Of
  * files that it includes, errors are told only: the rest is told when they are opened.
  */
@@ -328,7 +320,7 @@ static void write_diagnostics(const struct lsp *x, const struct lsp_document *d,
 	struct diag_list diags;
 	bool first = true;
 
-	if (has_includes(d)) {
+	if (lsp_has_includes(d)) {
 		source_init(&l.source);
 		source_add_all(&l.source, d->path, text);
 	}

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lsp_names.c - names of sections, ACLs and servers: where they are made, where they are used */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "codec/json.h"
 #include "codec/json_text.h"
 #include "lsp_priv.h"
 
-const char *lsp_section(const struct lsp_document *d, const struct source_line *l)
+const char *lsp_section(const struct source *s, const struct source_line *l)
 {
-	return l->section >= 0 ? source_word(&d->source.lines[l->section], 0) : "";
+	return l->section >= 0 ? source_word(&s->lines[l->section], 0) : "";
 }
 
 static bool is_name_char(char c)
@@ -47,6 +48,8 @@ struct symbol {
 	struct slice name;
 	int section;	  /* of an ACL or a server */
 	const char *kind; /* of a section: "backend" */
+	const struct source *all;
+	const struct source_line *made; /* of an ACL or a server: the line that makes it */
 };
 
 static bool word_is(const struct source_line *l, int i, struct slice name)
@@ -60,14 +63,36 @@ static bool is_made_here(const struct source_line *l, const char *keyword, struc
 }
 
 /* The line that makes an ACL or a server of this section. */
-static const struct source_line *maker(const struct lsp_document *d, int section,
-				       const char *keyword, struct slice name)
+static const struct source_line *maker(const struct source *all, int section, const char *keyword,
+				       struct slice name)
 {
-	for (int i = 0; i < d->source.count; i++)
-		if (d->source.lines[i].section == section &&
-		    is_made_here(&d->source.lines[i], keyword, name))
-			return &d->source.lines[i];
+	for (int i = 0; i < all->count; i++)
+		if (all->lines[i].section == section &&
+		    is_made_here(&all->lines[i], keyword, name))
+			return &all->lines[i];
 	return NULL;
+}
+
+static bool is_same_line(const struct source_line *a, const struct source_line *b)
+{
+	return a->number == b->number && a->file == b->file;
+}
+
+/* Is an ACL or a server one of this section, too? So it is where the file that makes it is included
+ * by both.
+ */
+static bool is_of_section(const struct symbol *s, int section)
+{
+	const char *keyword = s->sort == SORT_ACL ? "acl" : "server";
+	const struct source_line *made;
+
+	if (section == s->section)
+		return true;
+	if (section < 0 || !s->made || s->section < 0 ||
+	    s->made->file == s->all->lines[s->section].file)
+		return false;
+	made = maker(s->all, section, keyword, s->name);
+	return made && is_same_line(made, s->made);
 }
 
 static bool holds_proxies(const char *kind)
@@ -76,12 +101,12 @@ static bool holds_proxies(const char *kind)
 }
 
 /* The section of a name; of several, the one that can be used by others: a backend. */
-static const struct source_line *section_of(const struct lsp_document *d, struct slice name)
+static const struct source_line *section_of(const struct source *all, struct slice name)
 {
 	const struct source_line *found = NULL;
 
-	for (int i = 0; i < d->source.count; i++) {
-		const struct source_line *l = &d->source.lines[i];
+	for (int i = 0; i < all->count; i++) {
+		const struct source_line *l = &all->lines[i];
 
 		if (l->kind == SOURCE_SECTION && word_is(l, 1, name) &&
 		    (!found || holds_proxies(source_word(l, 0))))
@@ -92,8 +117,8 @@ static const struct source_line *section_of(const struct lsp_document *d, struct
 
 static struct symbol symbol_at(const struct lsp_place *p)
 {
-	struct symbol s = { .sort = SORT_NONE };
-	const struct source_line *l = p->line;
+	struct symbol s = { .sort = SORT_NONE, .all = p->all };
+	const struct source_line *l = p->of_all;
 	const struct source_line *made;
 
 	if (!l || (l->comment >= 0 && p->at > l->comment))
@@ -109,12 +134,16 @@ static struct symbol symbol_at(const struct lsp_place *p)
 		s.kind = word_is(l, 1, s.name) ? source_word(l, 0) : "defaults";
 		return s;
 	}
-	if (maker(p->document, l->section, "acl", s.name)) {
+	s.made = maker(p->all, l->section, "acl", s.name);
+	if (s.made) {
 		s.sort = SORT_ACL;
-	} else if (maker(p->document, l->section, "server", s.name)) {
+		return s;
+	}
+	s.made = maker(p->all, l->section, "server", s.name);
+	if (s.made) {
 		s.sort = SORT_SERVER;
 	} else {
-		made = section_of(p->document, s.name);
+		made = section_of(p->all, s.name);
 		s.sort = made ? SORT_SECTION : SORT_NONE;
 		s.kind = made ? source_word(made, 0) : "";
 	}
@@ -161,12 +190,12 @@ static bool means(const struct symbol *s, const struct source_line *l, int i, in
 	bool is_whole = word_is(l, i, s->name);
 
 	if (s->sort == SORT_ACL)
-		return l->section == s->section &&
+		return is_of_section(s, l->section) &&
 		       ((i == 1 && source_begins(l, "acl")) || is_whole ||
 			(before == '!' && w->end - at == (int)s->name.len) ||
 			strstr(w->text, "acl("));
 	if (s->sort == SORT_SERVER)
-		return l->section == s->section && i == 1 &&
+		return i == 1 && is_of_section(s, l->section) &&
 		       (source_begins(l, "server") || source_begins(l, "use-server")) && is_whole;
 	if (l->kind == SOURCE_SECTION && i == 1)
 		return is_whole && strcmp(source_word(l, 0), s->kind) == 0;
@@ -212,105 +241,181 @@ static int next_place(const struct symbol *s, const struct source_line *l, int a
 	return -1;
 }
 
-typedef void place_fn(struct lsp *x, struct strbuf *out, const struct source_line *l, int at,
-		      const struct symbol *s, void *data);
+/* Places of a name, each once: a file may be included twice. */
+struct places {
+	struct place {
+		const struct source_line *line;
+		int at;
+		bool is_told;
+	} *list;                     /* owned */
+	int count, room;
+};
 
-static int each_place(struct lsp *x, const struct lsp_document *d, const struct symbol *s,
-		      struct strbuf *out, place_fn *put, void *data)
+static bool has_place(const struct places *all, const struct source_line *l, int at)
 {
-	int count = 0;
+	for (int i = 0; i < all->count; i++)
+		if (all->list[i].at == at && is_same_line(all->list[i].line, l))
+			return true;
+	return false;
+}
 
-	for (int i = 0; i < d->source.count; i++) {
-		const struct source_line *l = &d->source.lines[i];
+static void add_place(struct places *all, const struct symbol *s, const struct source_line *l,
+		      int at)
+{
+	/* only where there are several files can a line be there twice */
+	if (l->file != s->all->lines[0].file && has_place(all, l, at))
+		return;
+	if (all->count == all->room) {
+		int room = all->room ? all->room * 2 : 16;
+		struct place *bigger = realloc(all->list, (size_t)room * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		all->list = bigger;
+		all->room = room;
+	}
+	all->list[all->count++] = (struct place){ .line = l, .at = at };
+}
+
+/* Where the symbol stands. free() the list. */
+static struct places find_places(const struct symbol *s)
+{
+	struct places all = { .list = NULL };
+
+	for (int i = 0; s->sort && i < s->all->count; i++) {
+		const struct source_line *l = &s->all->lines[i];
 
 		for (int at = next_place(s, l, 0); at >= 0;
-		     at = next_place(s, l, at + (int)s->name.len)) {
-			strbuf_add_str(out, count++ ? "," : "");
-			put(x, out, l, at, s, data);
-		}
+		     at = next_place(s, l, at + (int)s->name.len))
+			add_place(&all, s, l, at);
 	}
-	return count;
+	return all;
 }
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static void put_location(struct lsp *x, struct strbuf *out, const struct source_line *l, int at,
-			 const struct symbol *s, void *data)
+static void put_uri(struct lsp *x, struct strbuf *out, const char *path)
 {
-	const struct lsp_document *d = data;
+	struct strbuf uri;
 
+	strbuf_init(&uri);
+	lsp_put_uri(x, path, &uri);
+	json_put_string(out, strbuf_slice(&uri));
+	strbuf_fini(&uri);
+}
+
+static void put_location(struct lsp *x, struct strbuf *out, const struct place *p,
+			 const struct symbol *s)
+{
 	strbuf_add_str(out, "{\"uri\":");
-	json_put_string(out, slice_of(d->uri));
+	put_uri(x, out, p->line->file);
 	strbuf_add_str(out, ",\"range\":");
-	lsp_put_range(x, out, l, at, at + (int)s->name.len);
+	lsp_put_range(x, out, p->line, p->at, p->at + (int)s->name.len);
 	strbuf_add_char(out, '}');
+}
+
+static void put_locations(struct lsp *x, struct strbuf *out, struct places *all,
+			  const struct symbol *s)
+{
+	strbuf_add_str(out, "[");
+	for (int i = 0; i < all->count; i++) {
+		strbuf_add_str(out, i ? "," : "");
+		put_location(x, out, &all->list[i], s);
+	}
+	strbuf_add_str(out, "]");
+	free(all->list);
+}
+
+static bool is_made_by(const struct symbol *s, const struct source_line *l)
+{
+	if (s->sort == SORT_SECTION)
+		return l->kind == SOURCE_SECTION && word_is(l, 1, s->name) &&
+		       strcmp(source_word(l, 0), s->kind) == 0;
+	return is_made_here(l, s->sort == SORT_ACL ? "acl" : "server", s->name) &&
+	       is_of_section(s, l->section);
 }
 
 void lsp_definition(struct lsp *x, struct slice params, struct strbuf *out)
 {
 	struct lsp_place p = lsp_place(x, params);
-	struct symbol s = symbol_at(&p);
-	const char *keyword = s.sort == SORT_ACL ? "acl" : "server";
-	int count = 0;
+	struct places all = { .list = NULL };
+	struct symbol s;
 
-	strbuf_add_str(out, "[");
-	for (int i = 0; s.sort && i < p.document->source.count; i++) {
-		const struct source_line *l = &p.document->source.lines[i];
-		bool is_made =
-			s.sort == SORT_SECTION
-				? l->kind == SOURCE_SECTION && word_is(l, 1, s.name) &&
-					  strcmp(source_word(l, 0), s.kind) == 0
-				: l->section == s.section && is_made_here(l, keyword, s.name);
-
-		if (is_made) {
-			strbuf_add_str(out, count++ ? "," : "");
-			put_location(x, out, l, l->words[1].at, &s, p.document);
-		}
-	}
-	strbuf_add_str(out, "]");
+	lsp_family_open(x, &p);
+	s = symbol_at(&p);
+	for (int i = 0; s.sort && i < s.all->count; i++)
+		if (is_made_by(&s, &s.all->lines[i]))
+			add_place(&all, &s, &s.all->lines[i], s.all->lines[i].words[1].at);
+	put_locations(x, out, &all, &s);
+	lsp_family_close(&p);
 }
 
 void lsp_references(struct lsp *x, struct slice params, struct strbuf *out)
 {
 	struct lsp_place p = lsp_place(x, params);
-	struct symbol s = symbol_at(&p);
+	struct places all;
+	struct symbol s;
 
-	strbuf_add_str(out, "[");
-	if (s.sort)
-		each_place(x, p.document, &s, out, put_location, p.document);
-	strbuf_add_str(out, "]");
+	lsp_family_open(x, &p);
+	s = symbol_at(&p);
+	all = find_places(&s);
+	put_locations(x, out, &all, &s);
+	lsp_family_close(&p);
 }
 
-static void put_edit(struct lsp *x, struct strbuf *out, const struct source_line *l, int at,
-		     const struct symbol *s, void *data)
+/* The edits of the file that place <i> is of. */
+static void put_edits(struct lsp *x, struct strbuf *out, struct places *all, int i,
+		      const struct symbol *s, struct slice name)
 {
-	const struct slice *name = data;
+	const char *file = all->list[i].line->file, *comma = "";
 
-	strbuf_add_str(out, "{\"range\":");
-	lsp_put_range(x, out, l, at, at + (int)s->name.len);
-	strbuf_add_str(out, ",\"newText\":");
-	json_put_string(out, *name);
-	strbuf_add_char(out, '}');
+	put_uri(x, out, file);
+	strbuf_add_str(out, ":[");
+	for (; i < all->count; i++) {
+		struct place *p = &all->list[i];
+
+		if (p->is_told || p->line->file != file)
+			continue;
+		p->is_told = true;
+		strbuf_printf(out, "%s{\"range\":", comma);
+		lsp_put_range(x, out, p->line, p->at, p->at + (int)s->name.len);
+		strbuf_add_str(out, ",\"newText\":");
+		json_put_string(out, name);
+		strbuf_add_char(out, '}');
+		comma = ",";
+	}
+	strbuf_add_str(out, "]");
 }
 
 /* Nothing is appended where nothing can be renamed. */
 void lsp_rename(struct lsp *x, struct slice params, struct strbuf *out)
 {
 	struct lsp_place p = lsp_place(x, params);
-	struct symbol s = symbol_at(&p);
 	struct slice name = slice_none();
-	bool good =
-		s.sort && json_find(params, SLICE("$.newName"), &name) == JSON_STRING && name.len;
+	const char *comma = "";
+	struct places all;
+	struct symbol s;
+	bool good;
 
+	lsp_family_open(x, &p);
+	s = symbol_at(&p);
+	good = s.sort && json_find(params, SLICE("$.newName"), &name) == JSON_STRING && name.len;
 	for (size_t i = 0; i < name.len; i++)
 		good = good && is_name_char(name.ptr[i]);
-	if (!good)
-		return;
-	strbuf_add_str(out, "{\"changes\":{");
-	json_put_string(out, slice_of(p.document->uri));
-	strbuf_add_str(out, ":[");
-	each_place(x, p.document, &s, out, put_edit, &name);
-	strbuf_add_str(out, "]}}");
+	if (good) {
+		all = find_places(&s);
+		strbuf_add_str(out, "{\"changes\":{");
+		for (int i = 0; i < all.count; i++) {
+			if (all.list[i].is_told)
+				continue;
+			strbuf_add_str(out, comma);
+			put_edits(x, out, &all, i, &s, name);
+			comma = ",";
+		}
+		strbuf_add_str(out, "}}");
+		free(all.list);
+	}
+	lsp_family_close(&p);
 }
 
 /* --- symbols --------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  *     lsp_vocabulary.c the words of the program
  *     lsp_complete.c   completion and hover
  *     lsp_names.c      definition, references, rename, symbols
+ *     lsp_family.c     files that are read together
  */
 #ifndef TOOLS_LSP_PRIV_H
 #define TOOLS_LSP_PRIV_H
@@ -47,6 +48,10 @@ struct lsp_place {
 	struct lsp_document *document;
 	const struct source_line *line; /* NULL: behind the last one */
 	int at;                         /* byte */
+	/* of lsp_family_open(): all lines that are read together, and <line> among them */
+	const struct source *all;
+	const struct source_line *of_all;
+	struct source own;
 };
 
 /* --- lsp.c */
@@ -97,10 +102,20 @@ void lsp_references(struct lsp *x, struct slice params, struct strbuf *out);
 void lsp_rename(struct lsp *x, struct slice params, struct strbuf *out);
 void lsp_symbols(struct lsp *x, struct slice params, struct strbuf *out);
 /* The kind of section that a line stands in ("frontend"); "": before the first. */
-const char *lsp_section(const struct lsp_document *d, const struct source_line *l);
+const char *lsp_section(const struct source *s, const struct source_line *l);
 /* The name around byte <at> of a line; empty: none. */
 struct slice lsp_name_at(const struct source_line *l, int at);
 /* The word of a use_backends line behind its last backend. */
 int lsp_shares_end(const struct source_line *l);
+
+/* --- lsp_family.c */
+bool lsp_has_includes(const struct lsp_document *d);
+/* Finds what is read together with the document of a place, which may be none. */
+void lsp_family_open(const struct lsp *x, struct lsp_place *p);
+void lsp_family_close(struct lsp_place *p);
+/* The last line of the document in <all>; NULL: it has none. */
+const struct source_line *lsp_family_end(const struct lsp_place *p);
+/* Appends the URI of a file: that of the document, where it is open. */
+void lsp_put_uri(const struct lsp *x, const char *path, struct strbuf *out);
 
 #endif

@@ -297,6 +297,54 @@ def included(tap, args):
     shutil.rmtree(folder)
 
 
+def family(tap, args):
+    """Names of files that are read together: asked for in either, and renamed in all; an open document stands for its file."""
+    folder = tempfile.mkdtemp(prefix="hapt.")
+    files = {
+        "main.cfg": "defaults\n    mode http\n.include \"parts/web.cfg\"\nbackend app\n.include \"common rules.cfg\"\n"
+                    "    http-request deny if inner\nbackend other\n.include \"common rules.cfg\"\n    server s 127.0.0.1:1\n",
+        "parts/web.cfg": "frontend web\n    bind 127.0.0.1:8080\n    acl inner path /never\n    use_backend app if inner\n    default_backend other\n",
+        "common rules.cfg": "acl inner path /x\nhttp-request set-header x-y z if inner\nhttp-request set-\n",
+    }
+    os.mkdir(folder + "/parts")
+    for name, text in files.items():
+        with open(folder + "/" + name, "w") as f:
+            f.write(text)
+    client = Client(args)
+    uris = {name: "file://%s/%s" % (folder, name.replace(" ", "%20")) for name in files}
+
+    def at(name, line, word):
+        row = next(i for i, x in enumerate(files[name].split("\n")) if line in x)
+        return uris[name], row, files[name].split("\n")[row].index(word)
+
+    def renamed(where):
+        got = client.at("rename", *where, newName="fresh").get("changes", {})
+        new = {name: apply(text, got.get(uris[name], [])) for name, text in files.items()}
+        return {name: [i + 1 for i, (a, b) in enumerate(zip(files[name].split("\n"), text.split("\n"))) if a != b] for name, text in new.items()
+                if text != files[name]}, set(got) <= set(uris.values())
+
+    client.open(uris["main.cfg"], files["main.cfg"])
+    tap.eq(renamed(at("main.cfg", "backend app", "app")), ({"main.cfg": [4], "parts/web.cfg": [4]}, True), "a backend is renamed in both files")
+    got = client.at("definition", *at("main.cfg", "deny if inner", "inner"))
+    tap.eq([(x["uri"], x["range"]["start"]) for x in got], [(uris["common rules.cfg"], {"line": 0, "character": 4})],
+           "an ACL is found in the file that makes it")
+    for name in "parts/web.cfg", "common rules.cfg":
+        client.open(uris[name], files[name])
+    labels = [x["label"] for x in client.at("completion", uris["parts/web.cfg"], 4, len("    default_backend "))]
+    tap.eq(labels, ["app", "other"], "backends of the file that includes it are offered")
+    labels = [x["label"] for x in client.at("completion", uris["common rules.cfg"], 2, len("http-request set-"))]
+    tap.ok("set-header" in labels, "a file without a section is of the one that includes it", labels[:3])
+    tap.eq(renamed(at("parts/web.cfg", "default_backend other", "other")), ({"main.cfg": [7], "parts/web.cfg": [5]}, True),
+           "asked for in a file that is included")
+    tap.eq(renamed(at("common rules.cfg", "acl inner", "inner")), ({"main.cfg": [6], "common rules.cfg": [1, 2]}, True),
+           "an ACL of two backends, not that of a frontend")
+    files["parts/web.cfg"] = "# not saved\n" + files["parts/web.cfg"]
+    client.open(uris["parts/web.cfg"], files["parts/web.cfg"])
+    tap.eq(renamed(at("main.cfg", "backend app", "app")), ({"main.cfg": [4], "parts/web.cfg": [5]}, True), "lines are those of the open document")
+    tap.eq(client.end(), 0, "ends well")
+    shutil.rmtree(folder)
+
+
 def broken(tap, args):
     client = Client(args)
     got = client.ask("textDocument/nosuch", {})
@@ -406,7 +454,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("--language-server", "an extension")
         tap.done()
-    tap.run((completion, hover, names, formatting, typing, included, broken, large, real_client), args)
+    tap.run((completion, hover, names, formatting, typing, included, family, broken, large, real_client), args)
     tap.done()
 
 
