@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Log files (`log file@PATH`, an extension): lines, rotation by size, logrotate's way, reloads, kill -9, full disks, bad
 lines of the configuration. --requests N: of the load; --kills N: times that it is killed; --flood N: requests that haload makes
-as fast as it can, two lines each; --hostile N: requests with fields that would break JSON, which jq reads."""
+as fast as it can (--rate N: so many a second), two lines each; --hostile N: requests with fields that would break JSON, which jq reads."""
 import glob
 import json
 import os
@@ -219,7 +219,7 @@ def flood(tap, args):
             t = threading.Thread(target=rotate)
             t.start()
             start = time.monotonic()
-            subprocess.run([haload, "-q", "-e", "-2", "-m", "32", "-c", "8", "-n", str(args.flood), "http://127.0.0.1:%d/" % port],
+            subprocess.run([haload, "-q", "-e", "-2", "-m", "32", "-c", "8", "-R", str(args.rate), "-n", str(args.flood), "http://127.0.0.1:%d/" % port],
                            check=True, stdout=subprocess.DEVNULL)
             seconds = time.monotonic() - start
             over.set()
@@ -334,7 +334,8 @@ def refused(tap, args):
 
 def main():
     args = lib.arguments(__doc__, ("requests", 2000, "of the load"), ("kills", 6, "times that it is killed"),
-                         ("flood", 10000, "requests as fast as they come"), ("hostile", 300, "requests with fields that jq reads"))
+                         ("flood", 10000, "requests as fast as they come"),
+                         ("rate", 0, "or so many a second"), ("hostile", 300, "requests with fields that jq reads"))
     tap = lib.Tap()
     tap.run((plain, rotation, hostile, read_by_jq, flood, reloads, killed, full, refused), args)
     tap.done()
