@@ -41,7 +41,8 @@ static void check_csv(void)
 	strbuf_reset(&out);
 	stats_print_csv_header(&out);
 	columns = count(strbuf_slice(&out), ',');
-	is_int(columns, STATS_CSV_COUNT + 1, "a name for each column, and the mark before the extra ones");
+	is_int(columns, STATS_CSV_COUNT + 1,
+	       "a name for each column, and the mark before the extra ones");
 	ok(strncmp(out.ptr, "# pxname,svname,qcur,", 21) == 0, "the first ones");
 	strbuf_reset(&out);
 	stats_print_csv(&out, &r);
