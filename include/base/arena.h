@@ -39,6 +39,7 @@ static inline void *arena_alloc(struct arena *a, size_t size)
 	a->at += size;
 	return p;
 }
+/* As arena_alloc(), but zeroed. */
 void *arena_zalloc(struct arena *a, size_t size);
 /* Copies bytes (and adds a NUL after them); slice_none() when memory is out. */
 struct slice arena_copy(struct arena *a, struct slice s);
