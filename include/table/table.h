@@ -318,8 +318,8 @@ bool table_sweep(struct table_state *st, unsigned budget);
 
 /* --- texts: server_key ------------------------------------------------------------------------ */
 
-/* The number of a text; 0: no memory, or 65,536 others or 16 MB of them are known. The same text has
- * the same number as long as the table lives.
+/* The number of a text; 0: no memory, or 65,536 others or 16 MB of them are known. The same text
+ * has the same number as long as the table lives.
  */
 uint32_t table_word(struct table_state *st, struct slice text);
 /* The text of a number, borrowed of the table; slice_none() for 0. */

@@ -50,8 +50,8 @@ struct snapshot_loaded {
 	uint32_t version;    /* of the file */
 	char error[512];     /* why it is refused */
 };
-/* Can a file of <len> bytes be one, by its first SNAPSHOT_HEAD and its last SNAPSHOT_TAIL bytes? They
- * are not looked at when it is shorter than both. False: <out> says why not.
+/* Can a file of <len> bytes be one, by its first SNAPSHOT_HEAD and its last SNAPSHOT_TAIL bytes?
+ * They are not looked at when it is shorter than both. False: <out> says why not.
  */
 bool snapshot_may_be_whole(const char *head, const char *tail, uint64_t len,
 			   struct snapshot_loaded *out);

@@ -205,7 +205,7 @@ static void test_shape(void)
 	free(bytes);
 }
 
-/* --- made on purpose: the checksum is right ----------------------------------------------------- */
+/* --- made on purpose: the checksum is right --------------------------------------------------- */
 
 struct forgery {
 	const char *shape;   /* NULL: that of the table */

@@ -252,8 +252,8 @@ static void test_long(void)
 	table_state_drop(&st);
 }
 
-/* What a peer tells was not used for as long as `expire` may be, and nobody looks for it here for as
- * long again: its age is near to all that 32 bits hold, and it must not seem to be new.
+/* What a peer tells was not used for as long as `expire` may be, and nobody looks for it here for
+ * as long again: its age is near to all that 32 bits hold, and it must not seem to be new.
  */
 static void test_oldest(void)
 {
