@@ -286,7 +286,7 @@ static const struct ctl_command commands[] = {
 	{ .words = "debug dev exit", EXPERT, .syntax = "[code]", .run = debug_exit,
 	  .help = "end the process at once" },
 	{ .words = "debug dev fd", EXPERT, .run = debug_fd,
-	  .help = "list open descriptors that nobody polls" },
+	  .help = "list open descriptors that are not polled" },
 	{ .words = "debug dev hash", EXPERT, .syntax = "[msg]", .run = debug_hash,
 	  .help = "say what stands for a name when names are hidden" },
 	{ .words = "debug dev hex", EXPERT, .syntax = "<addr> [len]", .run = debug_hex,

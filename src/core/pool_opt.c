@@ -17,7 +17,7 @@ static const struct pool_option {
 	{ POOL_INTEGRITY, "integrity", "no-integrity", "check that free objects do not change" },
 	{ POOL_NO_GLOBAL, "no-global", "global", "threads do not share free objects" },
 	{ POOL_NO_CACHE, "no-cache", "cache", "every object comes from the C library" },
-	{ POOL_CALLER, "caller", "no-caller", "note who took or freed an object" },
+	{ POOL_CALLER, "caller", "no-caller", "note the callers that took or freed an object" },
 	{ POOL_TAG, "tag", "no-tag", "detect writes past the end of objects" },
 	{ POOL_POISON, "poison", "no-poison", "fill new objects with a byte" },
 	{ POOL_UAF, "uaf", "no-uaf", "freed objects become unreadable (slow)" },

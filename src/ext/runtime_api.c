@@ -398,8 +398,8 @@ static bool api_parse(struct conf_line *l, const void **arg)
 				  "'admin'.");
 	rule->level = (enum ctl_level)i;
 	if (rule->level != CTL_USER && !conf_peek(l))
-		conf_warn(l, l->at - 1, NULL, "'runtime-api level %s' without a condition: whoever "
-			  "reaches this proxy may change it.", word);
+		conf_warn(l, l->at - 1, NULL, "'runtime-api level %s' without a condition: any "
+			  "client of this proxy may change it.", word);
 	return true;
 }
 

@@ -344,9 +344,10 @@ static const struct conf_keyword keywords[] = {
 	STATS("show-node", node_parse, CONF_PROXY, "[<name>]", "show the name of this node"),
 	STATS("show-desc", desc_parse, CONF_PROXY, "[<text>]", "show a description"),
 	STATS("admin", admin_parse, CONF_FE_BE, "{if|unless} <condition>",
-	      "who may change the states of servers"),
+	      "when the states of servers may be changed"),
 	STATS("http-request", http_request_parse, CONF_FE_BE,
-	      "{allow|deny|auth [realm <realm>]} [{if|unless} <condition>]", "who may see it"),
+	      "{allow|deny|auth [realm <realm>]} [{if|unless} <condition>]",
+	      "which clients may see it"),
 	{ .words = "stats", .where = CONF_PROXY, .flags = CONF_HIDDEN, .max_args = -1,
 	  .parse = unknown_parse, .syntax = "<parameter>", .help = "see stats enable" },
 	{ 0 }

@@ -109,7 +109,7 @@ static const struct ctl_command commands[] = {
 	  .flags = CTL_PATIENT,
 	  .help = "read the configuration again, in this process" },
 	{ .words = "show generations", .level = CTL_OPERATOR, .run = show_generations,
-	  .help = "list the configurations that still serve somebody" },
+	  .help = "list the configurations that still have clients" },
 	{ 0 }
 };
 

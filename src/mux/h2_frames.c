@@ -27,7 +27,7 @@ static const char *order_fault(const struct h2_conn *h)
 	if (f->type == H2_FT_CONTINUATION && !(h->flags & H2C_FL_CONTINUATION))
 		return "CONTINUATION without a header block";
 	if (f->type == H2_FT_PUSH_PROMISE)
-		return "PUSH_PROMISE, which nobody may send to us";
+		return "PUSH_PROMISE, which this side never accepts";
 	return NULL;
 }
 

@@ -179,7 +179,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{last|libc|none|<address>}[,...]",
 	  .help = "how a name gets its first address" },
 	{ .words = "resolvers", ONE, .parse = parse_resolvers, .syntax = "<section>",
-	  .help = "who is asked for the name's addresses at run time" },
+	  .help = "name servers that are asked for the addresses at run time" },
 	{ .words = "resolve-prefer", ONE, .parse = parse_prefer, .syntax = "{ipv4|ipv6}",
 	  .help = "the better family of addresses" },
 	{ .words = "resolve-opts", ONE, .parse = parse_opts,

@@ -415,7 +415,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<delay>", .help = "for its server to take what is sent" },
 	{ .words = "server", RING, .max_args = -1, .parse = parse_server,
 	  .syntax = "<name> <address>[:<port>] [<options>]",
-	  .help = "who gets its events, over TCP or TLS" },
+	  .help = "a server that gets its events, over TCP or TLS" },
 	{ .words = "tune.ring.queues", .where = CONF_GLOBAL, .flags = CONF_IGNORED, .max_args = 1,
 	  .syntax = "<number>", .help = "queues of writers before a ring",
 	  .hint = "writers of a ring do not queue" },

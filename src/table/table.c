@@ -132,7 +132,8 @@ static void check_sum(const struct table *t, struct diag_list *diags)
 	const struct diag_place place = { .file = t->file, .line = t->line };
 
 	diag_add(diags, DIAG_WARNING, &place, "name the section: 'peers <section>'", "stick-table: "
-		 "'sum' of table '%s' has nobody to add: it is not shared with peers.", t->name);
+		 "'sum' of table '%s' has nothing to add: the table is not shared with peers.",
+		 t->name);
 }
 
 void tables_check(struct config *cfg, struct diag_list *diags)

@@ -307,7 +307,7 @@ static const struct ctl_command commands[] = {
 	BOTH("new", CTL_ADMIN, "<file>", new_file, "make an empty entry for"),
 	BOTH("commit", CTL_ADMIN, "<file>", commit_file, "use from now on what was prepared for"),
 	BOTH("abort", CTL_ADMIN, "<file>", abort_file, "forget what was prepared for"),
-	BOTH("del", CTL_ADMIN, "<file>", del_file, "forget, if nobody uses it,"),
+	BOTH("del", CTL_ADMIN, "<file>", del_file, "forget, if it is not in use,"),
 	{ 0 }
 };
 

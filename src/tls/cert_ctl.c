@@ -359,7 +359,7 @@ static const struct ctl_command commands[] = {
 	{ .words = "abort ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
 	  .help = "forget what was prepared", .run = abort_cert },
 	{ .words = "del ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "forget a certificate that nobody uses", .run = del_cert },
+	  .help = "forget a certificate that is not in use", .run = del_cert },
 	{ .words = "dump ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
 	  .help = "print a certificate with its key", .run = dump_cert },
 	{ 0 }

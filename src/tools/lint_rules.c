@@ -181,7 +181,7 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 	[LINT_WEAK_DH] = WARN("weak-dh", "small groups of Diffie-Hellman can be broken",
 			      "write 2048 or more"),
 	[LINT_VERIFY_NONE] =
-		WARN("verify-none", "TLS without verification keeps nobody out",
+		WARN("verify-none", "TLS without verification does not keep attackers out",
 		     "write `verify required ca-file @system-ca`, or a file with your authority"),
 	[LINT_EARLY_DATA] =
 		WARN("early-data", "0-RTT data can be replayed: a POST may be done twice",
@@ -189,13 +189,13 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 	[LINT_PORT_443] =
 		NOTE("port-443", "clients speak TLS on this port", "write `ssl crt FILE`"),
 	[LINT_SECRET_IN_CLEAR] = WARN("secret-in-clear",
-				      "whoever reads the file, a backup or a ticket "
-				      "with it knows the secret",
+				      "anyone who can read the file, a backup or a "
+				      "ticket with it knows the secret",
 				      "use a hash (`password`), a variable of the environment, or "
 				      "proc. variables"),
 	[LINT_STATS_OPEN] = NOTE("stats-open",
-				 "names and addresses of servers are shown to whoever "
-				 "asks",
+				 "names and addresses of servers are shown to "
+				 "anyone",
 				 "bind a private address, or write `stats auth`"),
 	[LINT_STATS_ADMIN] = ERROR("stats-admin", "without a password anyone may stop servers",
 				   "write `stats auth`, or a condition that only you meet"),

@@ -79,7 +79,7 @@ static void look_at_tls_words(struct lint *x, const struct source_line *l)
 		     source_begins(l, "server-template") ||
 		     source_begins(l, "ssl-default-server-options")))
 			lint_say(x, LINT_VERIFY_NONE, l, i,
-				 "any certificate is taken: whoever stands "
+				 "any certificate is accepted: an attacker in "
 				 "between can read and change what is sent");
 	}
 	if (source_begins(l, "ssl-default-bind-ciphers") ||
@@ -198,7 +198,7 @@ static void look_at_statistics(struct lint *x, int section)
 	if (admin && (strcmp(source_word(admin, 3), "TRUE") == 0 || !admin->words))
 		lint_say(x, LINT_STATS_ADMIN, admin, 1, "anyone may stop servers on this page");
 	else if (page)
-		lint_say(x, LINT_STATS_OPEN, page, 1, "the statistics are shown to anyone");
+		lint_say(x, LINT_STATS_OPEN, page, 1, "the statistics are open to anyone");
 }
 
 static void look_at_socket(struct lint *x, const struct source_line *l)
@@ -210,7 +210,7 @@ static void look_at_socket(struct lint *x, const struct source_line *l)
 
 	if (!is_path && !lint_is_local(address) && level && strcmp(level, "admin") == 0)
 		lint_say(x, LINT_SOCKET_OPEN, l, 2,
-			 "whoever reaches this address rules the process");
+			 "anyone who can reach this address controls the process");
 	if (is_path && mode && *mode && (mode[strlen(mode) - 1] - '0') & 2)
 		lint_say(x, LINT_SOCKET_OPEN, l, lint_word(l, "mode") + 1,
 			 "every user of this machine may write to it");

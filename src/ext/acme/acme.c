@@ -664,7 +664,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{ HS256 | HS384 | HS512 }", .help = "how that key signs" },
 	{ .words = "challenge", IN, ONE, .parse = parse_challenge,
 	  .syntax = "{ http-01 | dns-01 | dns-persist-01 }",
-	  .help = "how the authority is shown whose names they are" },
+	  .help = "how control of the names is proven to the authority" },
 	{ .words = "keytype", IN, ONE, .parse = parse_keytype, .syntax = "{ RSA | ECDSA }",
 	  .help = "keys of the certificates" },
 	{ .words = "bits", IN, ONE, .parse = parse_bits, .syntax = "<number>",
@@ -678,8 +678,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "what a challenge of DNS waits for" },
 	TIME("dns-delay", dns_delay_ms, "how long 'delay' is, and between resolutions (30s)"),
 	TIME("dns-timeout", dns_timeout_ms, "how long TXT records are resolved (600s)"),
-	WORDS("provider-name", provider, "for who writes DNS records: where"),
-	WORDS("acme-vars", vars, "for who writes DNS records: anything else"),
+	WORDS("provider-name", provider, "for the program that writes DNS records: where"),
+	WORDS("acme-vars", vars, "for the program that writes DNS records: anything else"),
 	{ 0 }
 };
 

@@ -274,7 +274,7 @@ static void timer_fires(struct timer *t)
 
 	me.has_failed = false;
 	if (me.step == CLI)
-		is_over("nobody has said 'acme challenge_ready' for a day");
+		is_over("no 'acme challenge_ready' has come for a day");
 	else if (me.step == DELAY)
 		go_behind(DELAY);
 	else if (failed)

@@ -276,7 +276,7 @@ static const struct conf_keyword keywords[] = {
 	  .help = "the script that is meant by a path that ends with '/'" },
 	{ .words = "log-stderr", APP, .parse = parse_log,
 	  .syntax = "global | <target> <facility> [<level> [<minlevel>]]",
-	  .help = "who receives what the application says on stderr" },
+	  .help = "where what the application writes to stderr is logged" },
 	OPTION("get-values", 1, "ask the application for its limits"),
 	OPTION("keep-conn", 0, "connections stay open behind a request; on by default"),
 	{ .words = "option max-reqs", APP, .parse = parse_max_reqs, .syntax = "<number>",

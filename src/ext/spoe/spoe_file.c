@@ -583,7 +583,7 @@ bool spoe_line_check(struct config *cfg, struct filter_conf *conf, struct diag_l
 	.name = text, .dialect = DIALECT, .where = CONF_OTHER, .syntax = "<name>", .help = about
 
 const struct conf_section spoe_sections[] = {
-	{ SECTION("spoe-agent", "who is asked, and about what"), .open = agent_open },
+	{ SECTION("spoe-agent", "the agent that is asked, and about what"), .open = agent_open },
 	{ SECTION("spoe-message", "what is sent"), .open = message_open, .close = message_close },
 	{ SECTION("spoe-group", "messages that a rule sends"), .open = group_open },
 	{ 0 }
