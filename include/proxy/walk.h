@@ -2,8 +2,8 @@
 /* walk.h - walks over the proxies, and what waits until they are over
  *
  * A backend or a server that was made and removed at run time is freed when no thread can hold a
- * pointer to it any more. Code that finds one by a look-up, or in a list, may use it for the rest of this turn of
- * its thread's loop. To have it for longer there are:
+ * pointer to it any more. Code that finds one by a look-up, or in a list, may use it for the rest
+ * of this turn of its thread's loop. To have it for longer there are:
  *
  *	streams        counted by their backend (CNT_SESS_CUR), as waiters of its queue are
  *	proxies_hold() from then on, what is removed stays: for walks from proxy to proxy
@@ -29,6 +29,7 @@ struct config;
 struct ctl_request;
 struct proxy;
 
+/* What the inline functions below do for servers that were added at run time. */
 void server_pin_own(struct server_own *own);
 void server_unpin_own(struct server_own *own);
 void server_see_own(struct server_own *own);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* walk.c - see proxy/walk.h
  *
- * What became of a backend or server that was removed, on thread 0. A tour is a message that goes from thread
- * to thread; when it is back, each has begun another turn.
+ * What became of a backend or server that was removed, on thread 0. A tour is a message that goes
+ * from thread to thread; when it is back, each has begun another turn.
  *
  *	LEAVES  it is in no list: threads that found it before may still be at it
  *	  |  a tour
@@ -15,8 +15,8 @@
  *	freed
  *
  * Streams that have a server without being counted by it (they have left it, or log) are looked for
- * on each tour. One round does a step for all of them. As long as nothing moves, they are looked at from time to
- * time. Those of a generation that is not the live one any more die with it.
+ * on each tour. One round does a step for all of them. As long as nothing moves, they are looked at
+ * from time to time. Those of a generation that is not the live one any more die with it.
  */
 #include "proxy/walk.h"
 #include <stdlib.h>

@@ -61,8 +61,10 @@ struct tls_global *tls_global_of(const struct config *cfg)
 const struct tls_defaults *tls_defaults_take(struct config *cfg)
 {
 	struct tls_global *g = tls_global_of(cfg);
-	struct tls_defaults *copy = g->taken ? NULL : arena_alloc(config_lasting(cfg), sizeof(*copy));
+	struct tls_defaults *copy = NULL;
 
+	if (!g->taken)
+		copy = arena_alloc(config_lasting(cfg), sizeof(*copy));
 	if (copy) {
 		*copy = g->defaults;
 		g->taken = copy;
