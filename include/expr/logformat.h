@@ -47,10 +47,11 @@ struct logformat_item {
 
 enum expr_alias_flags {
 	ALIAS_HTTP = 1 << 0,     /* mode http only */
-	ALIAS_NUMBER = 1 << 3,   /* a number to encodings, unless +X */
+	ALIAS_NUMBER = 1 << 3,   /* a number to encodings */
 	ALIAS_PIECES = 1 << 4,   /* what a client said: pieces to CBOR */
 	ALIAS_CAPTURES = 1 << 5, /* captured fields: null to encodings when there are none */
 	ALIAS_LIST = 1 << 6,     /* a list to encodings: its words, quoted with Q */
+	ALIAS_HEX = 1 << 8,      /* hexadecimal digits with +X: a text to encodings then */
 	ALIAS_SESSION = 1 << 7,  /* without a session (health checks) it is missing */
 };
 

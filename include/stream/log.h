@@ -17,6 +17,7 @@ struct stream;
 
 /* What a log line of an alias needs (struct expr_alias): the end of the stream. */
 #define STREAM_NEEDS_END 1u
+#define STREAM_NEEDS_SOURCE 2u /* our address towards the server, when it was left, too */
 
 /* The two letters of the log that tell how it ended, so far. Manual 8.5. */
 void stream_end_letters(const struct stream *s, char letters[2]);

@@ -179,6 +179,7 @@ struct stream {
 		uint16_t interims;     /* 1xx answers that the server has sent */
 		uint8_t handshake;     /* of that connection: 0, or why it failed (conn_error.h) */
 		uint32_t tls_error;    /* and OpenSSL's number */
+		struct addr *source;   /* ours, of one that was left, for %bi; or NULL */
 	} answer;
 	struct {
 		uint16_t left, count;

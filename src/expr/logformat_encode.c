@@ -286,7 +286,8 @@ void logformat_encode_trim(void)
 
 static bool put_number(const struct logformat_item *item, struct strbuf *out, struct slice digits)
 {
-	bool is_text = item->options & LOGFORMAT_HEX || item->type == SMP_STR || !digits.len ||
+	bool is_hex = item->options & LOGFORMAT_HEX && item->alias->flags & ALIAS_HEX;
+	bool is_text = is_hex || item->type == SMP_STR || !digits.len ||
 		       (digits.len == 1 && !ascii_is_digit(digits.ptr[0]));
 
 	if (digits.len == 1 && !ascii_is_digit(digits.ptr[0]))

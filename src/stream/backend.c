@@ -29,6 +29,7 @@
 #include "log_priv.h"
 #include "server_conn.h"
 #include "server_room.h"
+#include "stream_conf_priv.h"
 #include "trace_priv.h"
 
 /* How often a lost race for a server's last slot is tried again before queueing. */
@@ -53,6 +54,19 @@ static void keep_error(struct stream *s, const struct conn *c)
 		s->answer.handshake = errors[tls_refusal(c, &s->answer.tls_error)];
 }
 
+/* For the log, if it shows our address towards the server. */
+static void keep_source(struct stream *s, const struct conn *c)
+{
+	const struct logformat *f = stream_proxy(s->fe)->log_format;
+
+	if (!f || !(logformat_needs(f) & STREAM_NEEDS_SOURCE))
+		return;
+	if (!s->answer.source)
+		s->answer.source = arena_alloc(&s->arena, sizeof(*s->answer.source));
+	if (s->answer.source)
+		*s->answer.source = conn_address(c, false);
+}
+
 void stream_drop_back(struct stream *s)
 {
 	struct endpoint *ep = &s->back;
@@ -61,6 +75,8 @@ void stream_drop_back(struct stream *s)
 	server_conn_forget_ask(s);
 	if (c && (c->error || s->t.connected))
 		keep_error(s, c);
+	if (c && s->stage != STAGE_END)
+		keep_source(s, c);
 	if (ep->ops)
 		ep->ops->detach(ep);
 	s->answer.from = NULL;

@@ -68,7 +68,7 @@ static struct addr back_address(const struct stream *s, bool ours)
 		const struct conn *c = s->back.ops ?
 			s->back.ops->conn((struct endpoint *)&s->back) : NULL;
 
-		return c ? conn_address(c, false) : none;
+		return c ? conn_address(c, false) : s->answer.source ? *s->answer.source : none;
 	}
 	if (!s->server)
 		return none;
@@ -162,7 +162,9 @@ static bool alias_s(ALIAS_ARGS)
 
 static bool alias_pid(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, getpid(), false);
+	uint32_t pid = (uint32_t)getpid();
+
+	return logformat_put_hex(item, out, pid, pid > 0xfffff ? 6 : pid > 0xffff ? 5 : 4);
 }
 
 static bool alias_hostname(ALIAS_ARGS)
@@ -206,6 +208,8 @@ static bool alias_ms(ALIAS_ARGS)
 	uint64_t us = timing_accept_wall_us(ctx->session, ctx->stream);
 	unsigned ms = (unsigned)(us / 1000 % 1000);
 
+	if (item->options & LOGFORMAT_HEX)
+		return logformat_put_hex(item, out, ms, ms > 0xff ? 3 : 2);
 	text[0] = (char)('0' + ms / 100);
 	text[1] = (char)('0' + ms / 10 % 10);
 	text[2] = (char)('0' + ms % 10);
@@ -528,7 +532,7 @@ static const struct expr_alias aliases[] = {
 	{ .name = "Tr", .print = alias_tr, .needs = STREAM_NEEDS_END,
 	  .flags = ALIAS_NUMBER | ALIAS_HTTP, .absent = "-1",
 	  .help = "time to the answer's head" },
-	{ .name = "Ts", .print = alias_Ts, .flags = ALIAS_NUMBER | ALIAS_SESSION,
+	{ .name = "Ts", .print = alias_Ts, .flags = ALIAS_NUMBER | ALIAS_HEX | ALIAS_SESSION,
 	  .help = "accept date in seconds" },
 	{ .name = "Tt", .print = alias_tt, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "total time" },
@@ -543,14 +547,14 @@ static const struct expr_alias aliases[] = {
 	{ .name = "b", .print = alias_b, .help = "name of the backend" },
 	{ .name = "bc", .print = alias_bc, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "streams of the backend" },
-	{ .name = "bi", .print = alias_bi, .absent = "",
+	{ .name = "bi", .print = alias_bi, .needs = STREAM_NEEDS_SOURCE, .absent = "",
 	  .help = "our address towards the server" },
-	{ .name = "bp", .print = alias_bp, .flags = ALIAS_NUMBER, .absent = "",
-	  .help = "our port towards the server" },
+	{ .name = "bp", .print = alias_bp, .needs = STREAM_NEEDS_SOURCE,
+	  .flags = ALIAS_NUMBER | ALIAS_HEX, .absent = "", .help = "our port towards the server" },
 	{ .name = "bq", .print = alias_bq, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "waiters ahead in the backend's queue" },
 	{ .name = "ci", .print = alias_ci, .flags = ALIAS_SESSION, .help = "client's address" },
-	{ .name = "cp", .print = alias_cp, .flags = ALIAS_NUMBER | ALIAS_SESSION,
+	{ .name = "cp", .print = alias_cp, .flags = ALIAS_NUMBER | ALIAS_HEX | ALIAS_SESSION,
 	  .help = "client's port" },
 	{ .name = "f", .print = alias_f, .flags = ALIAS_SESSION,
 	  .help = "name of the frontend" },
@@ -558,26 +562,27 @@ static const struct expr_alias aliases[] = {
 	  .flags = ALIAS_NUMBER | ALIAS_SESSION, .help = "sessions of the frontend" },
 	{ .name = "fi", .print = alias_fi, .flags = ALIAS_SESSION,
 	  .help = "address the client connected to" },
-	{ .name = "fp", .print = alias_fp, .flags = ALIAS_NUMBER | ALIAS_SESSION,
+	{ .name = "fp", .print = alias_fp, .flags = ALIAS_NUMBER | ALIAS_HEX | ALIAS_SESSION,
 	  .help = "port the client connected to" },
 	{ .name = "ft", .print = alias_ft, .flags = ALIAS_PIECES | ALIAS_SESSION,
 	  .help = "name of the frontend, '~' after it with TLS" },
-	{ .name = "lc", .print = alias_lc, .flags = ALIAS_NUMBER, .absent = "0",
+	{ .name = "lc", .print = alias_lc, .flags = ALIAS_NUMBER | ALIAS_HEX, .absent = "0",
 	  .help = "number of the line of the frontend" },
-	{ .name = "ms", .print = alias_ms, .flags = ALIAS_NUMBER | ALIAS_SESSION,
+	{ .name = "ms", .print = alias_ms, .flags = ALIAS_NUMBER | ALIAS_HEX | ALIAS_SESSION,
 	  .help = "milliseconds of the accept date" },
-	{ .name = "pid", .print = alias_pid, .flags = ALIAS_NUMBER, .help = "process number" },
+	{ .name = "pid", .print = alias_pid, .flags = ALIAS_NUMBER | ALIAS_HEX,
+	  .help = "process number" },
 	{ .name = "r", .print = alias_r, .flags = ALIAS_PIECES | ALIAS_HTTP,
 	  .absent = "<BADREQ>", .help = "request line" },
 	{ .name = "rc", .print = alias_rc, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "retries" },
-	{ .name = "rt", .print = alias_rt, .flags = ALIAS_NUMBER, .absent = "1",
+	{ .name = "rt", .print = alias_rt, .flags = ALIAS_NUMBER | ALIAS_HEX, .absent = "1",
 	  .help = "number of the request" },
 	{ .name = "s", .print = alias_s, .absent = "<NOSRV>", .help = "name of the server" },
 	{ .name = "sc", .print = alias_sc, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "requests of the server" },
 	{ .name = "si", .print = alias_si, .absent = "", .help = "server's address" },
-	{ .name = "sp", .print = alias_sp, .flags = ALIAS_NUMBER, .absent = "",
+	{ .name = "sp", .print = alias_sp, .flags = ALIAS_NUMBER | ALIAS_HEX, .absent = "",
 	  .help = "server's port" },
 	{ .name = "sq", .print = alias_sq, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .absent = "0", .help = "waiters ahead in the server's queue" },
