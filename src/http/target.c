@@ -194,7 +194,7 @@ bool http_msg_set_uri(struct http_msg *m, struct slice uri)
 	at = host.len ? memrchr(host.ptr, '@', host.len) : NULL;
 	if (at)
 		host = slice_sub(host, at + 1 - host.ptr, host.len);
-	if (host.len == 0 || hosts_rewrite(m, host))
+	if (host.len && hosts_rewrite(m, host)) /* RFC 9110, 4.2.1: without a host it is none */
 		return true;
 	m->uri = old;
 	m->flags = flags;
