@@ -272,8 +272,8 @@ static bool parse_template(struct conf_line *l)
 	if (srv->port_is_mapped)
 		return conf_error(l, 1, NULL, "'%s %s' : missing port.", l->words[0], name);
 	return srv->resolve.resolvers_name ||
-	       conf_error(l, 1, "add 'resolvers <section>'", "'%s %s' : who resolves the name?",
-			  l->words[0], name);
+	       conf_error(l, 1, "add 'resolvers <section>'", "'%s %s' : no resolvers section for "
+			  "the name.", l->words[0], name);
 }
 
 static bool parse_default_server(struct conf_line *l)
@@ -343,7 +343,6 @@ static void check_tables(struct config *cfg, struct diag_list *diags)
 			t->peers = NULL;
 			continue;
 		}
-		c->is_used = true;
 		t->shards = c->shards;
 	}
 }
@@ -432,6 +431,7 @@ static void check_section(struct config *cfg, struct peers_conf *c, struct diag_
 	if (!is_whole(c) && !list_is_empty(&c->proxy->servers))
 		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Removing incomplete section 'peers "
 			 "%s' (no peer named '%s').", c->proxy->name, c->local);
+	c->is_used = is_whole(c) && !c->disabled;
 }
 
 static void sections_check(struct config *cfg, struct diag_list *diags)
@@ -503,7 +503,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "log", PEERS, .flags = CONF_CAN_NO, .parse = log_line_parse,
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
 		    "<facility> [<level> [<minimum level>]]}",
-	  .help = "who is told of peers that come, go and err" },
+	  .help = "where peers that come, go or fail are logged" },
 	{ .words = "shards", PEERS, .parse = parse_shards, .syntax = "<number>",
 	  .help = "parts of the keys, each for the peers of its 'shard'" },
 	{ .words = "shard", .where = CONF_SERVER, .min_args = 1, .max_args = 1,

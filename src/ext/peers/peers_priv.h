@@ -57,7 +57,7 @@ struct peers_conf {
 	struct server *template;   /* `peer-template`: how to reach those of its name; or NULL */
 	unsigned shards;           /* 0: each peer gets all keys */
 	bool disabled;
-	bool is_used;              /* it has tables, and peers to share them with */
+	bool is_used;              /* it has a peer that is this process, and is not disabled */
 	struct listener *listener; /* owned, under a lock; NULL: none, or closed */
 	struct peers *run;         /* borrowed; NULL before the generation starts */
 };
