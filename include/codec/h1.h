@@ -168,6 +168,11 @@ static inline void h1_parser_init(struct h1_parser *p, uint8_t options)
  */
 enum h1_status h1_parse_head(struct h1_parser *p, struct slice input, struct h1_head *out);
 
+/* Where <head>, the bytes of one with H1_FL_VIOLATION, has what should not be: a byte of a target,
+ * of a status or of a name; its end: what it lacks, or says as a whole.
+ */
+size_t h1_violation_at(struct slice head, bool is_response);
+
 /* Has the parser met a start line yet? Tells an idle connection's stray CRLF from a request. */
 bool h1_parser_has_begun(const struct h1_parser *p, struct slice input);
 /* Is it still in the request line? When no more bytes fit: 414 then, 431 otherwise. */

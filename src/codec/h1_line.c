@@ -424,3 +424,56 @@ enum h1_line h1_read_status_line(struct h1_parser *p, struct slice input, struct
 		p->line = (uint32_t)(c.at - input.ptr);
 	return got;
 }
+
+/* --- violations that were accepted ------------------------------------------------------------ */
+
+static size_t violation_in_target(struct slice line)
+{
+	size_t at = slice_find_char(line, 0, ' ');
+
+	for (; at < line.len; at++)
+		if (line.ptr[at] == '#' || (uint8_t)line.ptr[at] >= 128)
+			return at;
+	return line.len;
+}
+
+/* A fourth digit. */
+static size_t violation_in_status(struct slice line)
+{
+	size_t start = slice_find_char(line, 0, ' ') + 1, at = start;
+
+	while (at < line.len && ascii_is_digit(line.ptr[at]) && at < start + 3)
+		at++;
+	return at == start + 3 && at < line.len && ascii_is_digit(line.ptr[at]) ? at : line.len;
+}
+
+static size_t violation_in_name(struct slice line)
+{
+	for (size_t at = 0; at < line.len && line.ptr[at] != ':'; at++)
+		if (!h1_token_lower[(uint8_t)line.ptr[at]])
+			return at;
+	return line.len;
+}
+
+size_t h1_violation_at(struct slice head, bool is_response)
+{
+	bool is_first = true;
+
+	for (size_t start = 0, end; start < head.len; start = end + 1) {
+		struct slice line;
+		size_t at;
+
+		end = slice_find_char(head, start, '\n');
+		line = slice_sub(head, start, end);
+		if (line.len && line.ptr[line.len - 1] == '\r')
+			line.len--;
+		if (!line.len || line.ptr[0] == ' ' || line.ptr[0] == '\t')
+			continue; /* empty, or folded */
+		at = !is_first ? violation_in_name(line) :
+		     is_response ? violation_in_status(line) : violation_in_target(line);
+		is_first = false;
+		if (at < line.len)
+			return start + at;
+	}
+	return head.len;
+}

@@ -20,7 +20,7 @@
 #include "mux/mux_init.h"
 #include "net/pipe.h"
 
-/* After an early answer, how long and how much of the rest is read and thrown away. */
+/* After an early answer, for how long nothing may come of the rest, which is thrown away. */
 #define DRAIN_MS 2000
 /* What one splice may move. */
 #define SPLICE_MAX (1 << 20)
@@ -135,11 +135,14 @@ void h1_front_finish(struct h1_conn *h)
 		h1_resume_later(h);
 }
 
-/* The peer's bytes are thrown away until it closes. */
+/* The peer's bytes are thrown away until it closes, or sends none for a while: one that is slow
+ * shall see our answer behind all that it wants to send.
+ */
 static void h1_drain(struct h1_conn *h)
 {
 	enum io r = wire_drain(h->conn);
 
+	timer_set(&h->timer, clock_now_ms() + DRAIN_MS);
 	if (r == IO_OK)
 		h1_resume_later(h);
 	else if (r != IO_AGAIN)

@@ -190,6 +190,17 @@ static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_
 	bad->conn_flags = h->flags;
 }
 
+/* What was accepted is told to the stream all the same: it is kept for `show errors`. */
+static void h1_keep_violation(struct h1_conn *h, const struct h1_head *head)
+{
+	struct slice bytes = slice_sub(wire_in_bytes(&h->in), 0, head->length);
+	struct endpoint_bad bad;
+
+	h1_describe_bad(h, h1_violation_at(bytes, h->flags & H1C_FL_BACK), &bad);
+	if (h->ep->user->bad)
+		h->ep->user->bad(h->ep, &bad);
+}
+
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
@@ -475,6 +486,8 @@ bool h1_parse(struct h1_conn *h)
 		ok = h1_send_answer(h);
 	else
 		ok = h1_request_head(h, head);
+	if (unlikely(head->flags & H1_FL_VIOLATION) && h->ep)
+		h1_keep_violation(h, head);
 	h->in.at += (uint32_t)head->length;
 	h1_drop_partial(h);
 	if (h->in.at == h->in.block->used)
