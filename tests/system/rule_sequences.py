@@ -14,6 +14,7 @@ compare with, and the test is skipped.
 # differs: log-status
 # differs: log-values-missing
 # differs: response-return-reads
+# differs: timeouts-in-rules
 import collections
 import os
 import random
@@ -32,12 +33,13 @@ PATHS = ("/", "/a", "/a/b/../c", "/a//b/./c?x=1&y=2", "/%7Euser/%2e/x?q=a%20b", 
 METHODS = ("GET", "POST", "PUT", "HEAD", "DELETE", "OPTIONS")
 
 # Fetches that mean something in a request, in an answer, in a log line; each with what may follow it.
+# (cur_server_timeout and cur_tunnel_timeout are not among them: differs timeouts-in-rules)
 REQUEST = ("path", "pathq", "url", "query", "method", "base", "req.hdr(x-a)", "req.fhdr(x-b,1)", "req.hdr(x-c,-1)", "req.hdr_cnt(x-a)",
            "req.hdr_names", "req.cook(a)", "req.cook_names", "url_param(x)", "urlp(a,,i)", "req.ver", "req.hdrs", "hdr(host)",
            "path,field(2,/)", "req.body", "req.body_len", "req.body_size", "req.bytes_in,and(0)", "url,url_dec", "http_auth_type")
 ANYWHERE = ("var(txn.a)", "var(req.b)", "var(proc.p)", "str(xY)", "int(-7)", "bool(1)", "ipv4(10.1.2.3)", "ipv6(2001:db8::1)", "bin(00ff)",
             "src", "dst", "fe_name", "fe_defbe", "nbthread", "be_name", "fe_client_timeout", "be_server_timeout", "be_connect_timeout",
-            "be_queue_timeout", "be_tarpit_timeout", "cur_server_timeout", "cur_tunnel_timeout", "cur_client_timeout", "cur_connect_timeout",
+            "be_queue_timeout", "be_tarpit_timeout", "cur_client_timeout", "cur_connect_timeout",
             "cur_queue_timeout", "cur_tarpit_timeout", "be_connect_retries", "cur_connect_retries", "fc_rcvd_proxy", "fc_http_major", "sc0_tracked",
             "sc_http_req_cnt(0)", "sc_get_gpc(0,0)", "sc_get_gpt(0,0)", "txn.status", "srv_name", "str(app),fe_exists", "method,lower", "bc_http_major",
             "distcc_param(x)", "stopping", "always_true", "nbsrv(origins)", "res.timer.hdr,sub(0),and(0)", "queue(origins)", "act_conns,and(0)")
@@ -197,7 +199,9 @@ class Maker:
 
 # What is known to differ, by the text of the difference: what was seen, and the rules of that frontend.
 EXPLAINED = (
-    (r"(?s)^answer .*\n\s+http-response (return|deny)[^\n]*(lf-string|hdr) [^\n]*\[(res\.|status|capture\.res)", "response-return-reads"),
+    # such a rule has answered: its type tells, or nothing came
+    (r"(?s)^answer [^\n]*\n  ours      b'[^\n]*content-type: t/p[^\n]*\n  reference b'([^\n]*content-type: t/p[^\n]*)?'\n"
+     r".*\n\s+http-response return [^\n]*lf-string [^\n]*\[(res\.|status|capture\.res)", "response-return-reads"),
     (r"^verdict: http-request sc-(set-gpt0?|add-gpc)\([0-9,]+\) (be_|cur_(server|tunnel|connect|queue|tarpit)_timeout|srv_name|bc_)\S*( if .*| unless .*)?"
      r"\n  only the reference refuses it", "conf-backend-in-tables"),
 )
