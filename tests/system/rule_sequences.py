@@ -204,6 +204,9 @@ EXPLAINED = (
      r".*\n\s+http-response return [^\n]*lf-string [^\n]*\[(res\.|status|capture\.res)", "response-return-reads"),
     (r"^verdict: http-request sc-(set-gpt0?|add-gpc)\([0-9,]+\) (be_|cur_(server|tunnel|connect|queue|tarpit)_timeout|srv_name|bc_)\S*( if .*| unless .*)?"
      r"\n  only the reference refuses it", "conf-backend-in-tables"),
+    # expressions.py has it, too
+    (r"(?s)^log [^\n]*\n  ours      [^\n]*\n  reference [^\n]*\b(true|false)\b[^\n]*\n.*\n\s+log-format [^\n]*\+json\}[^\n]*(,bool|,not|\[bool\(1\)|"
+     r"always_true|fc_rcvd_proxy|,fe_exists|,strcmp\([^)]*\)|sc0_tracked|stopping),(add|mul|mod|neg|and)\b", "a number computed from a boolean stays one"),
 )
 
 
