@@ -23,7 +23,8 @@ void qpack_read_begin(struct hpack_reader *r, struct slice section, char *text, 
 enum hpack_status qpack_read(struct hpack_reader *r, struct hpack_field *out);
 
 /* Decodes and checks a section as a message head; as h2_head_decode(), whose rules are those of
- * RFC 9114 4.2 and 4.3.
+ * RFC 9114 4.2 and 4.3: a request of HTTP's schemes names a host, a Host beside ":authority" says
+ * the same, and the scheme's own port stays where it was written.
  */
 enum h2_head_status h3_head_decode(struct slice section, enum h2_head_kind kind, unsigned options,
 				   struct h2_head *head);

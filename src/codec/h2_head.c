@@ -89,7 +89,9 @@ static uint8_t note_length(struct h2_walk *w, struct slice *value, bool *keep)
 	return H2_HEAD_ERR_NONE;
 }
 
-/* A Host says nothing beside ":authority" (8.3.1), and is said once. */
+/* A Host says nothing beside ":authority" (8.3.1), and is said once. In HTTP/3 it has to say the
+ * same (RFC 9114 4.3.1).
+ */
 static uint8_t note_host(struct h2_walk *w, struct slice value, bool *keep)
 {
 	struct h2_head *head = w->head;
@@ -100,7 +102,8 @@ static uint8_t note_host(struct h2_walk *w, struct slice value, bool *keep)
 	if (!h2_is_authority(value))
 		return H2_HEAD_ERR_AUTHORITY;
 	if (!*keep)
-		return head->flags & H2_HEAD_FL_AUTHORITY || slice_eq_nocase(head->authority, value)
+		return (head->flags & H2_HEAD_FL_AUTHORITY && !(w->options & H2_HEAD_OPT_H3)) ||
+				       slice_eq_nocase(head->authority, value)
 			       ? H2_HEAD_ERR_NONE : H2_HEAD_ERR_AUTHORITY;
 	head->authority = value;
 	head->host_index = (int16_t)head->field_count;
@@ -341,7 +344,7 @@ enum h2_head_status h3_head_decode(struct slice section, enum h2_head_kind kind,
 
 	head_init(head);
 	qpack_read_begin(&reader, section, head->text, head->text_max);
-	return decode(&reader, qpack_read, kind, options, head);
+	return decode(&reader, qpack_read, kind, options | H2_HEAD_OPT_H3, head);
 }
 
 /* ---- moving */

@@ -6,6 +6,9 @@
 #include "h1_priv.h"
 #include "codec/h2_head.h"
 
+/* One more option: a section of HTTP/3. */
+#define H2_HEAD_OPT_H3 0x100
+
 /* A walk over the fields of a head. */
 struct h2_walk {
 	struct h2_head *head;

@@ -170,6 +170,17 @@ static uint8_t check_asterisk(const struct h2_head *head)
 	return H2_HEAD_ERR_NONE;
 }
 
+/* In HTTP/3, requests of HTTP's schemes name a host (RFC 9114 4.3.1). */
+static uint8_t check_host(const struct h2_walk *w)
+{
+	const struct h2_head *head = w->head;
+
+	if (!(w->options & H2_HEAD_OPT_H3) || head->method_id == H1_METHOD_CONNECT ||
+	    head->flags & H2_HEAD_FL_OTHER_SCHEME || head->authority.len)
+		return H2_HEAD_ERR_NONE;
+	return H2_HEAD_ERR_AUTHORITY;
+}
+
 /* The same host with and without its scheme's own port, or with an empty one, is written in one
  * way: without (RFC 3986 6.2.3).
  */
@@ -206,7 +217,9 @@ uint8_t h2_finish_request(struct h2_walk *w)
 
 	if (!error)
 		error = check_asterisk(w->head);
-	if (!error && w->head->flags & H2_HEAD_FL_AUTHORITY)
+	if (!error)
+		error = check_host(w);
+	if (!error && w->head->flags & H2_HEAD_FL_AUTHORITY && !(w->options & H2_HEAD_OPT_H3))
 		drop_default_port(w->head);
 	return error;
 }

@@ -251,6 +251,10 @@ async def bad_clients(tap, bed):
                                  (b"X-Up", b"1")],
         "Connection": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
                        (b"connection", b"close")],
+        "a Host that is not the authority": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
+                                             (b"host", b"b")],
+        "no host at all": [(b":method", b"GET"), (b":scheme", b"https"), (b":path", b"/")],
+        "an authority that is empty": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b""), (b":path", b"/")],
         "Transfer-Encoding": [(b":method", b"POST"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
                               (b"transfer-encoding", b"chunked")],
     }
