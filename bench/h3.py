@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """HTTP/3 of several programs side by side: CPU time for each request, and for each megabyte, of the proxy alone.
 
-  bench/h3.py --proxy new=./haproxy --proxy ref=~/.cache/haproxy-reference/haproxy-3.4 [--rounds 3] [--rows h3,h3-16k,h3-10m,h2]
+  bench/h3.py --proxy new=./haproxy --proxy ref=~/.cache/haproxy-reference/haproxy-3.4 [--rounds 3] [--rows h3,h3-16k,h3-10m,...]
 
 The client is this program's haload -3 (--client: where that is), the origin its haterm. All programs take turns in each round; the least of a program's rounds
-counts, as other work on the machine can only add. Row h2 is HTTP/2 over TLS with the same answers, for comparison.
+counts, as other work on the machine can only add. Row h3-handshake is one request on each connection, h2 is HTTP/2 over TLS with the same
+answers, for comparison; h3-idle is memory: KB for each connection that has had one request.
 """
 import argparse
 import os
@@ -23,7 +24,7 @@ global
 defaults
 	mode http
 	timeout connect 5s
-	timeout client 30s
+	timeout client 90s
 	timeout server 30s
 frontend web
 	bind quic4@127.0.0.1:{port} ssl crt {dir}/crt.pem
@@ -33,13 +34,16 @@ frontend web
 backend origin
 	server s 127.0.0.1:{origin}
 """
-# path, option of haload, requests, requests at once on each of 10 connections, bytes of an answer
+# path, requests, options of haload: 10 connections
 ROWS = {
-    "h3": ("/1", "-3", 30000, 10, 2),
-    "h3-16k": ("/?s=16k", "-3", 10000, 10, 16384),
-    "h3-10m": ("/?s=10m", "-3", 40, 1, 10 << 20),
-    "h2": ("/1", "-2", 30000, 10, 2),
+    "h3": ("/1", 30000, ["-3", "-m", "10"]),
+    "h3-16k": ("/?s=16k", 10000, ["-3", "-m", "10"]),
+    "h3-10m": ("/?s=10m", 40, ["-3"]),
+    "h3-handshake": ("/1", 1000, ["-3", "-r", "1"]),
+    "h2": ("/1", 30000, ["-2", "-m", "10"]),
+    "h3-idle": None,
 }
+IDLE = 1000
 
 
 def free_port():
@@ -49,9 +53,17 @@ def free_port():
 
 
 def cpu_seconds(pid):
-    with open("/proc/%d/stat" % pid) as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Of all its threads, by the scheduler, which knows nanoseconds."""
+    total = 0
+    for task in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/schedstat" % (pid, task)) as f:
+            total += int(f.read().split()[0])
+    return total / 1e9
+
+
+def resident_kb(pid):
+    with open("/proc/%d/smaps_rollup" % pid) as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("Rss:"))
 
 
 class Program:
@@ -75,22 +87,52 @@ class Program:
         self.process.wait()
 
 
+def run(client, port, path, count, options, **kwargs):
+    return subprocess.Popen([client, "-c", "10", *options, "-n", str(count), "-e", "-q", "https://127.0.0.1:%d%s" % (port, path)],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **kwargs)
+
+
+def connections(folder):
+    """Of clients, as the program says."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(os.path.join(folder, "ctl"))
+        s.sendall(b"show info\n")
+        text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
+    return int(next(l.split()[1] for l in text.split("\n") if l.startswith("CurrConns:")))
+
+
+def idle(client, pid, port, folder):
+    """KB for each of IDLE connections, which come one after the other: 200 a second. None: they did not."""
+    run(client, port, "/1", 100, ["-3", "-r", "1"]).wait(60)
+    before = resident_kb(pid)
+    load = run(client, port, "/1", 10 * IDLE, ["-3", "-c", str(IDLE), "-R", "200", "-s", "5", "-T", "60000"])
+    end = time.monotonic() + 60
+    while time.monotonic() < end and connections(folder) < IDLE:
+        time.sleep(0.1)
+    time.sleep(2) # what handshakes needed is given back
+    came, now = connections(folder), resident_kb(pid)
+    load.kill()
+    load.wait()
+    return (now - before) / came if came >= IDLE else None
+
+
 def measure(client, program, row, folder, origin):
     """Microseconds of CPU for each request; None: not all were answered."""
-    path, option, count, streams, _ = ROWS[row]
     port = free_port()
     name = os.path.join(folder, "%d.cfg" % port)
     with open(name, "w") as f:
         f.write(CONF.format(dir=folder, port=port, origin=origin))
     p = Program([program, "-q", "-db", "-f", name], port)
     try:
+        if row == "h3-idle":
+            return idle(client, p.process.pid, port, folder)
+        path, count, options = ROWS[row]
         before = cpu_seconds(p.process.pid)
-        out = subprocess.run([client, option, "-c", "10", "-m", str(streams), "-n", str(count), "-e", "-q",
-                              "https://127.0.0.1:%d%s" % (port, path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+        status = run(client, port, path, count, options).wait(300)
         spent = cpu_seconds(p.process.pid) - before
     finally:
         p.close()
-    return spent / count * 1e6 if out.returncode == 0 else None
+    return spent / count * 1e6 if status == 0 else None
 
 
 def main():
