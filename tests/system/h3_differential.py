@@ -412,7 +412,9 @@ def compare(tap, args, crt, folder):
     results = []
     for program in args.program, lib.REFERENCE:
         with Bed(program, folder, crt) as bed:
-            results.append(play(bed, cases))
+            # (some take the reference very long)
+            theirs = lib.is_reference(program)
+            results.append(play(bed, [c for c in cases if not theirs or c[1][0] not in OURS]))
             tap.ok(bed.proxy.alive(), "%s still runs" % os.path.basename(program))
     (ours, our_counts), (theirs, their_counts) = results
     for i, (name, *_) in cases:

@@ -78,6 +78,9 @@ class Client(lib_quic.Client):
             self.done.set_result(event.early_data_accepted)
         super().quic_event_received(event)
 
+    async def wait_closed(self):
+        """It is not waited until late packets cannot come any more."""
+
     async def taken(self):
         return await asyncio.wait_for(self.done, 3 * lib.PATIENCE)
 
