@@ -20,6 +20,7 @@ defaults
 	mode http
 	timeout connect 5s
 	timeout client 20s
+	timeout http-keep-alive 2s
 	timeout server 20s
 frontend web
 	bind quic4@127.0.0.1:{port} ssl crt {crt} {options}
