@@ -220,25 +220,28 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	return stream_goto(s, STAGE_QUEUE);
 }
 
-/* option prefer-last-server: the server that this client's connection already has one to, unless
- * too many wait for it (max-keep-alive-queue). Returns true when the choice was made, with *step.
+/* The server that this client's connection already has one to: with option prefer-last-server, unless
+ * too many wait for it (max-keep-alive-queue), and in any case where the client has authenticated on
+ * that connection or is about to. Returns true when the choice was made, with *step.
  */
 static bool assign_last(struct stream *s, enum step *step)
 {
 	int64_t queue_max = s->be->http.max_keep_alive_queue;
 	struct server *srv;
+	bool knows_client;
 
-	if (!(s->be->options & PROXY_OPT_PREFER_LAST_SERVER) || s->flags & STRM_REDISPATCHED)
+	if (s->flags & STRM_REDISPATCHED)
 		return false;
-	srv = server_conn_last_server(s->sess, s->be);
-	if (!srv || !server_is_usable(srv))
+	srv = server_conn_last_server(s->sess, s->be, &knows_client);
+	if (!srv || !server_is_usable(srv) ||
+	    !(knows_client || s->be->options & PROXY_OPT_PREFER_LAST_SERVER))
 		return false;
 	if (server_slot_take(srv)) {
 		got_slot(s, srv);
 		*step = stream_goto(s, STAGE_CONNECT);
 		return true;
 	}
-	if (queue_max >= 0 && queue_length_server(srv) >= queue_max)
+	if (!knows_client && queue_max >= 0 && queue_length_server(srv) >= queue_max)
 		return false;
 	s->server = srv;
 	*step = enter_queue(s, srv);

@@ -275,16 +275,24 @@ static struct server_conn *find_private(struct stream *s, uint64_t key,
 	return NULL;
 }
 
-struct server *server_conn_last_server(const struct session *sess, const struct proxy *be)
+struct server *server_conn_last_server(const struct session *sess, const struct proxy *be,
+				       bool *knows_client)
 {
+	struct server *last = NULL;
 	struct server_conn *sc;
 
-	if (!sess->rare)
+	*knows_client = false;
+	if (likely(!sess->rare))
 		return NULL;
-	list_for_each(sc, &sess->rare->server_conns, link)
-		if (sc->server->proxy == be)
+	list_for_each(sc, &sess->rare->server_conns, link) {
+		if (sc->server->proxy != be)
+			continue;
+		*knows_client = sc->is_private;
+		if (sc->is_private)
 			return sc->server;
-	return NULL;
+		last = last ? last : sc->server;
+	}
+	return last;
 }
 
 static struct server_conn *find_shared(struct stream *s, uint64_t key,

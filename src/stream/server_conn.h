@@ -31,9 +31,11 @@ void server_conn_forget_ask(struct stream *s);
  * requests on it for that client's. Not one of several streams: others are on it already.
  */
 void server_conn_make_private(struct stream *s);
-/* The server whose connection this client's earlier requests have left, if it is one of <be>; or
- * NULL. */
-struct server *server_conn_last_server(const struct session *sess, const struct proxy *be);
+/* The server of <be> that this client's earlier requests have left a connection to; or NULL. *knows_client: the
+ * client has authenticated on that connection, or is about to (server_conn_make_private()).
+ */
+struct server *server_conn_last_server(const struct session *sess, const struct proxy *be,
+				       bool *knows_client);
 /* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset). */
 enum dial_result server_conn_open(struct stream *s);
 /* Reverse HTTP: makes <c>, a client's connection whose mux <m> has just settled, an idle one to
