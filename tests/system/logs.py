@@ -4,6 +4,7 @@
 several targets, ranges of levels, samples. Manual: configuration 4.2, `log global` and the lines
 behind it.
 """
+import contextlib
 import os
 import re
 import socket
@@ -145,10 +146,32 @@ def several_threads(tap, args):
                "each request once, or counted in DroppedLogs", (len(lines), lost))
 
 
+def standard_port(tap, args):
+    """log global takes the targets of the section global; an address without a port is that of syslog, 514."""
+    where = ((socket.AF_INET, "127.0.0.77", "127.0.0.77"), (socket.AF_INET6, "::1", "::1:"))
+    with contextlib.ExitStack() as stack:
+        socks = []
+        for family, address, _ in where:
+            sock = stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))
+            sock.settimeout(lib.PATIENCE)
+            try:
+                sock.bind((address, 514))
+            except OSError as e:
+                tap.skip("port 514", "%s: %s" % (address, e))
+                return
+            socks.append(sock)
+        port = lib.ports(1)[0]
+        head = "global\n" + "".join("\tlog %s format raw local0\n" % target for _, _, target in where)
+        with lib.Proxy(args.program, head + BASE + frontend("f", port, ["log global", 'log-format "line %HU"'])):
+            tap.eq(get(port, "/514"), 200, "port 514: served")
+            for sock, (_, address, _) in zip(socks, where):
+                tap.ok(b"line /514" in sock.recv(4096), "the target %s without a port gets the line at 514" % address)
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    tap.run((formats, unix_socket, descriptor, targets, several_threads), args)
+    tap.run((formats, unix_socket, descriptor, targets, standard_port, several_threads), args)
     tap.done()
 
 

@@ -122,12 +122,35 @@ def wrong(tap, args, folder):
             tap.ok(message in p.output(), message[:30] + ": told so", p.output())
 
 
+def addresses(tap, args, folder):
+    """An address that was changed at run time is kept, unless init-addr has another order."""
+    path = os.path.join(folder, "addresses")
+    conf = CONF.replace("{servers}", "\tserver s1 localhost:2{s1}\n\tserver s2 127.0.0.1:2")
+    load = "load-server-state-from-file global"
+
+    def run(glob, s1):
+        return lib.Proxy(args.program, conf.format(glob=glob, load=load, fe=lib.ports(1)[0], s1=s1))
+
+    def address_of(proxy, name):
+        return next(f[4] for f in map(str.split, proxy.ctl("show servers state be").split("\n")[2:]) if f and f[3] == name)
+    with run("", " init-addr 127.0.0.3") as p:
+        tap.eq(address_of(p, "s1"), "127.0.0.3", "init-addr: an address")
+        p.ctl("set server be/s1 addr 127.0.0.5")
+        p.ctl("set server be/s2 addr 127.0.0.6")
+        with open(path, "w") as f:
+            f.write(p.ctl("show servers state").strip() + "\n")
+    for s1, want in (("", "127.0.0.5"), (" init-addr last,127.0.0.3", "127.0.0.5"), (" init-addr 127.0.0.3,last", "127.0.0.3")):
+        with run("server-state-file " + path, s1) as p:
+            tap.eq(address_of(p, "s1"), want, "load-server-state-from-file: the address of a name, with '%s'" % s1)
+            tap.eq(address_of(p, "s2"), "127.0.0.1", "load-server-state-from-file: the address of a line that has one is the line's")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     folder = tempfile.mkdtemp(prefix="hapt.")
     try:
-        for part in (kept, rules, wrong):
+        for part in (kept, rules, addresses, wrong):
             part(tap, args, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
