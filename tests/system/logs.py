@@ -147,25 +147,21 @@ def several_threads(tap, args):
 
 
 def standard_port(tap, args):
-    """log global takes the targets of the section global; an address without a port is that of syslog, 514."""
-    where = ((socket.AF_INET, "127.0.0.77", "127.0.0.77"), (socket.AF_INET6, "::1", "::1:"))
-    with contextlib.ExitStack() as stack:
-        socks = []
-        for family, address, _ in where:
-            sock = stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))
+    """log global takes the targets of the section global; an address without a port is that of syslog, 514. One program for
+    each: the reference sends to one family of addresses only."""
+    for family, address, target in ((socket.AF_INET, "127.0.0.77", "127.0.0.77"), (socket.AF_INET6, "::1", "::1:")):
+        with socket.socket(family, socket.SOCK_DGRAM) as sock:
             sock.settimeout(lib.PATIENCE)
             try:
                 sock.bind((address, 514))
             except OSError as e:
                 tap.skip("port 514", "%s: %s" % (address, e))
-                return
-            socks.append(sock)
-        port = lib.ports(1)[0]
-        head = "global\n" + "".join("\tlog %s format raw local0\n" % target for _, _, target in where)
-        with lib.Proxy(args.program, head + BASE + frontend("f", port, ["log global", 'log-format "line %HU"'])):
-            tap.eq(get(port, "/514"), 200, "port 514: served")
-            for sock, (_, address, _) in zip(socks, where):
-                tap.ok(b"line /514" in sock.recv(4096), "the target %s without a port gets the line at 514" % address)
+                continue
+            port = lib.ports(1)[0]
+            head = "global\n\tlog %s format raw local0\n" % target
+            with lib.Proxy(args.program, head + BASE + frontend("f", port, ["log global", 'log-format "line %HU"'])):
+                tap.eq(get(port, "/514"), 200, "log global: served")
+                tap.ok(b"line /514" in sock.recv(4096), "log %s without a port goes to 514" % target)
 
 
 def main():
