@@ -4,7 +4,8 @@
 client(port, "STEP | STEP", proxy)   a client step by step: "text" is sent; answer (one), end (all that comes until the end),
                                      more (some bytes), gone (it is waited for, whatever comes), shut, reset, close, new (another
                                      connection; the first goes on), old (back to the first), seen (a server got a request), ctl COMMAND,
-                                     columns PROXY/OBJECT COLUMN ... (as "#" below), until COMMAND ~ PATTERN
+                                     send N (that many bytes), columns PROXY/OBJECT COLUMN ...
+                                     (as "#" below), until COMMAND ~ PATTERN
 run("!", COMMAND, ...)               a command of the Runtime API; more of them on one line with ";"
                                      "until COMMAND ~ PATTERN": once more until its answer has it
 run("&", TEXT, ...)                  what a client sends to the stats socket at once, with escapes of Python, and all that it gets
@@ -202,6 +203,8 @@ def client(port, text, proxy):
             lib.reset(s)
         elif word == "close":
             s.close()
+        elif word == "send":
+            s.sendall(b"x" * int(rest))
         elif word == "new":
             socks.append(lib.connect(port))
             readers.append(lib.Reader(socks[-1]))
