@@ -439,11 +439,14 @@ def everywhere():
 
 def resolve_action(tap, args):
     fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
-          "\thttp-request return status 200 hdr ip %[var(txn.ip)]")
-    zone = {FOO: [d.a("127.0.0.5")], "six.example.com": [d.aaaa("::5")],
+          "\thttp-request do-resolve(txn.six,dns,ipv6) req.hdr(name) if { req.hdr(name) both.example.com }\n"
+          "\thttp-request return status 200 hdr ip %[var(txn.ip)] hdr six %[var(txn.six)]")
+    zone = {FOO: [d.a("127.0.0.5")], "both.example.com": [d.a("127.0.0.6"), d.aaaa("::6")], "six.example.com": [d.aaaa("::5")],
             "slow.example.com": None}
     with Scene(args, "", zone, fe=fe, section="hold valid 1h") as s:
         tap.eq(s.get("name: foo.example.com")[1].get("ip"), "127.0.0.5", "do-resolve: an address")
+        both = s.get("name: both.example.com")[1]
+        tap.eq((both.get("ip"), both.get("six")), ("127.0.0.6", "::6"), "do-resolve: the family that is preferred")
         tap.eq(s.get("name: FOO.example.com")[1].get("ip"), "127.0.0.5", "again")
         tap.eq(len(s.dns.asked(FOO)), 1, "asked once within `hold valid`")
         tap.eq(s.get("name: six.example.com")[1].get("ip"), "::5", "the other family")
