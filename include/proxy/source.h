@@ -44,6 +44,10 @@ struct server;
 struct server_addr;
 struct dial_want;
 void server_dial(const struct server *srv, const struct server_addr *to, struct dial_want *w);
+/* The same for health checks, which come from the address of `source` where clients' connections
+ * have another one by `usesrc <addr>`.
+ */
+void server_dial_check(const struct server *srv, const struct server_addr *to, struct dial_want *w);
 
 /* The value of `namespace`, opened. False: reported. */
 struct netns;

@@ -273,7 +273,7 @@ static bool want(struct check *c, const struct server_addr *to, struct dial_want
 	const struct check_connect *o = &rule->connect;
 	bool plain;
 
-	server_dial(c->server, to, w);
+	server_dial_check(c->server, to, w);
 	w->secure = NULL;
 	w->ctx = c;
 	if (!wants_socks4(c, o))

@@ -170,3 +170,12 @@ void server_dial(const struct server *srv, const struct server_addr *to, struct 
 		w->config = srv->proxy->config;
 	}
 }
+
+void server_dial_check(const struct server *srv, const struct server_addr *to, struct dial_want *w)
+{
+	server_dial(srv, to, w);
+	if (!srv->source || srv->source->transparency != SOURCE_FIXED)
+		return;
+	w->set.source = srv->source->bind.ss_family != AF_UNSPEC ? &srv->source->bind : NULL;
+	w->set.options &= ~(unsigned)SOCKET_TRANSPARENT;
+}
