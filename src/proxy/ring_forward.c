@@ -55,6 +55,7 @@ struct forwarder {
 	size_t at;                 /* bytes of <out> that were sent */
 	size_t ends[FRAMES_MAX];
 	unsigned frames, done;     /* how many, of which sent */
+	uint64_t carried;          /* messages of <conn> so far */
 	uint64_t deadline_ms;      /* of the pause, or of what is not sent */
 };
 
@@ -123,6 +124,7 @@ static void forward_dialled(struct dial *d, struct conn *c, enum dial_result r)
 	struct forwarder *f = container_of(d, struct forwarder, dial);
 
 	f->conn = c;
+	f->carried = 0;
 	if (c)
 		forward_rewind(f);
 	else
@@ -170,8 +172,8 @@ static bool forward_send(struct forwarder *f)
 	f->at += sent;
 	if (sent && f->use.server_ms > 0)
 		f->deadline_ms = clock_now_ms() + (uint64_t)f->use.server_ms;
-	while (f->done < f->frames && f->ends[f->done] <= f->at)
-		f->done++;
+	for (; f->done < f->frames && f->ends[f->done] <= f->at; f->done++)
+		f->carried++;
 	if (f->at == f->out.len) {
 		strbuf_reset(&f->out);
 		f->frames = f->done = 0;
@@ -225,6 +227,14 @@ static bool forward_is_outdated(const struct forwarder *f)
 	return f->conn && !tls_is_current(f->conn) && f->at == (f->done ? f->ends[f->done - 1] : 0);
 }
 
+/* max-reuse: has the connection carried enough? Looked at when all that the ring had is sent. */
+static bool forward_is_worn(const struct forwarder *f)
+{
+	int64_t most = f->use.srv->pool.max_reuse;
+
+	return f->conn && most >= 0 && f->carried > (uint64_t)most && !f->out.len;
+}
+
 static void forward_task(struct task *t, void *ctx, unsigned why)
 {
 	struct forwarder *f = ctx;
@@ -240,6 +250,10 @@ static void forward_task(struct task *t, void *ctx, unsigned why)
 		forward_drop_conn(f);
 	if (f->conn)
 		forward_serve(f);
+	if (forward_is_worn(f)) {
+		forward_drop_conn(f);
+		forward_connect(f);
+	}
 	task_schedule(f->task, f->deadline_ms);
 }
 

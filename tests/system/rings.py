@@ -43,6 +43,19 @@ frontend fe
 """
 
 
+REUSED = """defaults
+	mode http
+	log global
+	log-format "n=%%HP end"
+	timeout connect 1s
+	timeout client 5s
+	timeout server 5s
+frontend fe
+	bind 127.0.0.1:%d
+	http-request return status 200
+"""
+
+
 class Collector:
     """A TCP log server."""
 
@@ -192,6 +205,31 @@ def full(tap, proxy, ports, is_reference):
     lines.close()
 
 
+def max_reuse(tap, program):
+    """A connection to a server of a ring is left once it has carried more lines than max-reuse; all lines arrive."""
+    for words, least, most in (("max-reuse 1", 5, 20), ("max-reuse -1", 1, 1), ("", 1, 1)):
+        held, lock, got, changed = [], threading.Lock(), bytearray(), threading.Condition()
+
+        def serve(sock):
+            with lock:
+                held.append(1)
+            while part := sock.recv(65536):
+                with changed:
+                    got.extend(part)
+                    changed.notify_all()
+        server, port = lib.Server(serve), lib.ports(1)[0]
+        ring = "\tlog ring@r format raw local0\nring r\n\tsize 65536\n\tformat raw\n\ttimeout connect 5s\n\ttimeout server 30s\n" \
+               "\tserver s1 127.0.0.1:%d %s\n" % (server.port, words)
+        with lib.Proxy(program, ring + REUSED % port):
+            for n in range(1, 21):
+                request(port, n)
+                with changed:
+                    changed.wait_for(lambda n=n: b"n=/%d end\n" % n in got, lib.PATIENCE)
+        tap.eq(got.decode(), "".join("n=/%d end\n" % n for n in range(1, 21)), "rings: %s: all lines" % (words or "no max-reuse"))
+        tap.ok(least <= len(held) <= most, "rings: %s: connections" % (words or "no max-reuse"), len(held))
+        server.close()
+
+
 def reload_keeps(tap, program, ports):
     """Messages logged before and after a reload arrive once, in order, whoever accepted them."""
     octets = Collector(ports["octets"], True)
@@ -267,6 +305,7 @@ def main():
         tap.ok(proxy.alive(), "the process lives")
     if not lib.is_reference(args.program):
         reload_keeps(tap, args.program, ports)
+    max_reuse(tap, args.program)
     backing_file(tap, args.program, ports)
     tap.done()
 
