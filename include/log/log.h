@@ -99,8 +99,8 @@ struct log_message {
 	const struct syslog_message *foreign;
 };
 
-/* The section of this name, which belongs to the configuration and is whole once that is read; NULL:
- * there is none. Configuration's thread.
+/* The section of this name, which belongs to the configuration and is whole once that is read.
+ * NULL: there is none. Configuration's thread.
  */
 struct log_profile *log_profile_find(const struct config *cfg, const char *name);
 

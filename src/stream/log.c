@@ -65,8 +65,8 @@ static bool build_text(void *ctx, const struct logformat *f, struct strbuf *out)
 	return logformat_build(f, ctx, out);
 }
 
-/* Builds and sends one line of a format, with the structured data of the frontend, by a profile or by
- * those of the targets.
+/* Builds and sends one line of a format, with the structured data of the frontend, by a profile or
+ * by those of the targets.
  */
 static void send_line_by(struct stream *s, const struct logformat *f, enum log_level level,
 			 enum log_step step, const struct log_profile *p)

@@ -31,8 +31,8 @@ void server_conn_forget_ask(struct stream *s);
  * requests on it for that client's. Not one of several streams: others are on it already.
  */
 void server_conn_make_private(struct stream *s);
-/* The server of <be> that this client's earlier requests have left a connection to; or NULL. *knows_client: the
- * client has authenticated on that connection, or is about to (server_conn_make_private()).
+/* The server of <be> that this client's earlier requests have left a connection to; or NULL.
+ * *knows_client: the client has authenticated on it, or is about to (server_conn_make_private()).
  */
 struct server *server_conn_last_server(const struct session *sess, const struct proxy *be,
 				       bool *knows_client);
