@@ -222,7 +222,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 
 /* The server that this client's connection already has one to: with option prefer-last-server,
  * unless too many wait for it (max-keep-alive-queue), and in any case where the client has
- * authenticated on that connection or is about to. Returns true when the choice was made, with *step.
+ * authenticated on it, or is about to. Returns true when the choice was made, with *step.
  */
 static bool assign_last(struct stream *s, enum step *step)
 {
