@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* sent.h - how much this process sends
  *
- * Bytes that sockets took, counted where they are handed over: to clients and to servers, of checks,
- * of peers and of the Runtime API; TLS as it is encrypted, QUIC by its datagrams. `show info` tells
- * them as TotalBytesOut, TotalSplicedBytesOut and BytesOutRate (management guide, chapter 9). Not
- * among them: what is logged, and what DNS asks.
+ * Bytes that sockets took, counted where they are handed over: to clients and to servers, of
+ * checks, of peers and of the Runtime API; TLS as it is encrypted, QUIC by its datagrams.
+ * `show info` tells them as TotalBytesOut, TotalSplicedBytesOut and BytesOutRate (management guide,
+ * chapter 9). Not among them: what is logged, and what DNS asks.
  *
  * Each thread group counts on a cache line of its own. Any thread may read.
  */

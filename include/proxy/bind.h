@@ -88,7 +88,7 @@ struct bind_conf {
 
 struct listener_state {
 	unsigned refs;               /* atomic */
-	uint64_t late_ns;            /* atomic: a rate let nobody in before; 0: never */
+	uint64_t late_ns;            /* atomic: a rate limit waits until then; 0: never */
 	unsigned open_sessions;      /* atomic */
 	char *identity;              /* "frontend@address": owned */
 	struct counter_set counters; /* enum counter_front; shown by option socket-stats */

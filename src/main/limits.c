@@ -28,8 +28,8 @@
 #define PER_THREAD 3
 #define PER_PEER 3
 #define FOR_PROCESS 10
-/* Entries of the table of descriptors, of which those that are not used cost nothing: for checks and
- * connections that come with a reload or by the Runtime API.
+/* Entries of the table of descriptors, of which those that are not used cost nothing: for checks
+ * and connections that come with a reload or by the Runtime API.
  */
 #define TABLE_MAX (1 << 20)
 /* Memory of a connection besides its two buffers, for -m. */
