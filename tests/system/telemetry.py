@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sections `telemetry`: spans of requests and of their tries beside the log and what servers saw, contexts in and out, sampling, a
 collector that fails, reloads. An extension. --count N: requests with retries and redispatches."""
+import contextlib
 import re
 import signal
 import subprocess
@@ -296,6 +297,34 @@ def trees(tap, args, count):
         tap.ok(many and any(l["rc"].startswith("+") for l in lines), "with several tries, and other servers")
         f = sc.figures()
         tap.eq((f["recorded"], f["exported"], f["dropped"], f["failures"]), (len(sc.collector.spans),) * 2 + (0, 0), "the counters agree")
+
+
+def removed(tap, args):
+    """A server that was tried is removed, and others come in its place, before the request is over."""
+    asked, leave = threading.Event(), threading.Event()
+
+    def goes(sock):
+        lib.Reader(sock).head()
+        asked.set()
+        leave.wait(lib.PATIENCE)
+    with Scene(args) as sc, contextlib.closing(lib.Server(goes)) as first:
+        sc.proxy.ctl("add server be/gone localhost:%d; set server be/gone addr 127.0.0.1; enable server be/gone" % first.port)
+        sc.proxy.ctl("disable server be/s1; disable server be/s2")
+        got = []
+        client = threading.Thread(target=lambda: got.append(sc.ask("/held")))
+        client.start()
+        tap.ok(asked.wait(lib.PATIENCE), "a server has the request")
+        sc.proxy.ctl("enable server be/s1; disable server be/gone")
+        leave.set()
+        tap.ok(lib.until(lambda: sc.seen, lib.PATIENCE), "it fails, and another one has it")
+        tap.ok("Server deleted." in sc.proxy.ctl("wait 5s srv-removable be/gone; del server be/gone"), "the first one is removed")
+        for i in range(100):
+            sc.proxy.ctl("; ".join("add server be/x%d-%s 127.0.0.1:1; del server be/x%d-%s" % (n, "x" * 30, n, "x" * 30) for n in range(4)))
+        sc.gate.set()
+        client.join()
+        (_, clients), = sc.collector.wait(3).values()
+        tap.eq((got, [(c["attributes"]["server.address"], c["attributes"]["haproxy.server.name"]) for c in clients]),
+               ([200], [("localhost", "gone"), ("127.0.0.1", "s1")]), "what is told of both")
 
 
 def sampling(tap, args):
@@ -601,7 +630,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("telemetry", "an extension")
         tap.done()
-    for test in (shapes, contexts, sampling, hops, troubles, stops, metrics, reloads, mistakes):
+    for test in (shapes, contexts, removed, sampling, hops, troubles, stops, metrics, reloads, mistakes):
         tap.attempt(test.__name__, test, tap, args)
     tap.attempt("trees", trees, tap, args, args.count)
     tap.done()

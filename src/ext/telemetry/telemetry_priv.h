@@ -73,7 +73,7 @@ struct telemetry_try {
 	uint64_t begin_ns, connected_ns, answer_ns, end_ns; /* monotonic; 0: not reached */
 	struct slice server;
 	struct addr to;
-	const char *host;            /* as configured, borrowed of the generation; or NULL */
+	const char *host;            /* as configured, borrowed of the stream or server; or NULL */
 	uint8_t why;                 /* enum stream_end; END_NONE: by <status> */
 	uint16_t status;
 	int error;                   /* errno of the connection; 0: none */

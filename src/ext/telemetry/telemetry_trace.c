@@ -422,7 +422,10 @@ static void trace_left(struct stream *s, enum stream_end why, unsigned status)
 	if (!over)
 		return;
 	telemetry_describe_try(s, t, over);
+	/* (the server may be removed before the stream ends) */
 	over->server = arena_copy(&s->arena, over->server);
+	if (over->host)
+		over->host = arena_copy(&s->arena, slice_of(over->host)).ptr;
 	over->why = (uint8_t)why;
 	over->status = (uint16_t)status;
 	if (why != END_CONNECT_FAILED)
