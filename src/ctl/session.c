@@ -329,6 +329,20 @@ static bool session_find_payload(struct ctl_session *s, struct slice text, struc
 	return true;
 }
 
+/* A CR ends the command as ';' does: another one, without words, comes behind. <at>: where it stands
+ * in the line. A backslash before it does not keep it from that, and is no part of the last word.
+ */
+static void session_end_at_cr(struct ctl_session *s, size_t at)
+{
+	size_t from = at;
+
+	while (from > 0 && s->line[from - 1] == '\\')
+		from--;
+	if ((at - from) % 2)
+		s->line[at - 1] = ' ';
+	s->line[at] = ';';
+}
+
 /* Takes the next whole line (and payload) out of the input. False: it did not come yet. */
 static bool session_take_line(struct ctl_session *s)
 {
@@ -359,9 +373,8 @@ static bool session_take_line(struct ctl_session *s)
 		s->quit = true;
 		return false;
 	}
-	/* A CR ends the command as ';' does: another one, without words, comes behind. */
 	if (cr && mark == SIZE_MAX)
-		s->line[end - 1] = ';';
+		session_end_at_cr(s, end - 1);
 	s->in_pos += after;
 	return true;
 }
