@@ -566,6 +566,12 @@ static void shed(struct quic_conn *q)
 	quic_early_over(q);
 }
 
+/* Nobody has it whose counters would live as long. */
+static void count_nowhere(struct quic_conn *q)
+{
+	quic_conn_tally(q, &(struct quic_tally){ 0 });
+}
+
 /* Tells the layers above that it has ended: none knows of it any more; TLS is of no use. */
 static void part(struct quic_conn *q)
 {
@@ -602,11 +608,11 @@ static void tell_ready(struct quic_conn *q)
 	if (q->flags & QUIC_FL_TOLD)
 		return;
 	q->flags |= QUIC_FL_TOLD;
+	if (!q->events)
+		count_nowhere(q); /* (who takes it has counters of its own) */
 	q->host->ready(q);
-	if (!q->events) {
-		q->counts.tally.set = NULL;
+	if (!q->events)
 		quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
-	}
 }
 
 void quic_conn_settle(struct quic_conn *q)
@@ -634,7 +640,7 @@ void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void 
 void quic_conn_close(struct quic_conn *q, uint64_t error)
 {
 	q->events = NULL;
-	q->counts.tally.set = NULL;
+	count_nowhere(q);
 	if (quic_is_open(q)) {
 		q->flags |= QUIC_FL_CLOSE_APP;
 		quic_conn_fail(q, error, 0);
@@ -651,9 +657,16 @@ void quic_conn_drop(struct quic_conn *q)
 	quic_conn_close(q, 0);
 }
 
+/* A handshake that goes on is counted there, too: with early data it is not over yet. */
 void quic_conn_tally(struct quic_conn *q, const struct quic_tally *t)
 {
+	bool is_half_open = q->flags & QUIC_FL_HALF_OPEN;
+
+	if (is_half_open)
+		quic_tally_add(&q->counts.tally, COUNT_QUIC_HALF_OPEN, -1);
 	q->counts.tally = *t;
+	if (is_half_open)
+		quic_tally_add(t, COUNT_QUIC_HALF_OPEN, 1);
 }
 
 bool quic_conn_closed_by_app(const struct quic_conn *q, uint64_t *error)

@@ -162,6 +162,24 @@ async def vanish(tap, bed):
     return tickets
 
 
+async def broken(tap, args, crt):
+    """Early data that are no request end the connection while its handshake goes on, which is counted no more."""
+    with Bed(args, crt) as bed:
+        tickets = await tickets_of(bed.port)
+        c = lib_quic.QuicConnection(configuration=lib_quic.QuicConfiguration(
+            is_client=True, alpn_protocols=lib_quic.H3_ALPN, verify_mode=lib_quic.ssl.CERT_NONE, session_ticket=tickets[0]))
+        c.connect(("127.0.0.1", bed.port), now=0)
+        c.send_stream_data(0, b"\0\3abc", end_stream=True) # DATA without HEADERS
+        with lib_quic.socket.socket(lib_quic.socket.AF_INET, lib_quic.socket.SOCK_DGRAM) as s:
+            s.connect(("127.0.0.1", bed.port))
+            for d, _ in c.datagrams_to_send(now=0):
+                s.send(d)
+            row = lambda: bed.proxy.stats()["web", "FRONTEND"]
+            tap.ok(lib.until(lambda: row()["h3_data"] == "1", lib.PATIENCE), "early data that are no request")
+            tap.ok(lib.until(lambda: row()["quic_half_open_conn"] == "0", lib.PATIENCE), "their handshake goes on no more",
+                   row()["quic_half_open_conn"])
+
+
 async def lossy(tap, bed):
     relay = lib_quic.Relay(bed.port, 5, 0.08, 0.05, 0.1)
     tickets = [t[0] for t in await asyncio.gather(*[tickets_of(bed.port) for _ in range(8)])]
@@ -232,7 +250,7 @@ def main():
             for part in [lossy] if theirs else [requests, vanish, lossy, versions]:
                 asyncio.run(part(tap, bed))
             tap.ok(bed.proxy.alive(), "the program still runs")
-        for part in [] if theirs else [limits, others]:
+        for part in [] if theirs else [broken, limits, others]:
             asyncio.run(part(tap, args, crt))
     tap.done()
 
