@@ -578,7 +578,10 @@ void checks_remove_server(struct server *srv)
 {
 	struct check_order *o = order_new(srv);
 
+	if (o && thread_call_all(remove_here, order_free, o))
+		return;
 	/* without memory its checks go on until the generation ends: it is in maintenance */
-	if (o && !thread_call_all(remove_here, order_free, o))
+	server_keep(srv);
+	if (o)
 		order_free(o);
 }
