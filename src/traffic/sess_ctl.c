@@ -39,7 +39,7 @@ struct sess_tour {
 	uint64_t older_ns;
 	uintptr_t id;                /* only this one; 0: all */
 	const struct proxy_state *fe, *be;    /* borrowed of <config>, NULL: any */
-	const struct server_state *server;
+	struct server_state *server;  /* counted; NULL: any */
 	unsigned found;
 	struct strbuf lines;
 };
@@ -135,8 +135,18 @@ static bool visit_thread(struct sess_tour *t)
 	return true;
 }
 
+/* (it may be removed meanwhile, and another one made in its place) */
+static void want_server(struct sess_tour *t, const struct server *srv)
+{
+	if (t->server)
+		server_state_drop(&t->server);
+	t->server = server_state_take(srv->state);
+}
+
 static void tour_free(struct sess_tour *t)
 {
+	if (t->server)
+		server_state_drop(&t->server);
 	config_drop(&t->config);
 	strbuf_fini(&t->lines);
 	free(t);
@@ -286,7 +296,7 @@ static bool parse_option(struct ctl_request *rq, struct sess_tour *t, int *at)
 			ctl_error(rq, "%s", error);
 			return false;
 		}
-		t->server = srv->state;
+		want_server(t, srv);
 		(*at)++;
 		return true;
 	}
@@ -387,7 +397,7 @@ static enum ctl_step shutdown_server(struct ctl_request *rq)
 	t = tour_new(rq, SESS_KILL);
 	if (!t)
 		return CTL_DONE;
-	t->server = srv->state;
+	want_server(t, srv);
 	return tour_go(t);
 }
 
