@@ -197,6 +197,14 @@ class Relay:
             b.close()
 
 
+class Mute(Relay):
+    """Nothing that the server says comes through."""
+
+    def pass_on(self, sock, data, address):
+        if sock is not self.front:
+            super().pass_on(sock, data, address)
+
+
 class Client(QuicConnectionProtocol):
     """A client of HTTP/3: request() returns (status, fields, body, trailers), or raises. <interim>: heads before them, by stream."""
 
