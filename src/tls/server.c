@@ -178,7 +178,7 @@ static int session_new(SSL *ssl, SSL_SESSION *session)
 		return 0;
 	}
 	old = k->session;
-	k->session = session;
+	__atomic_store_n(&k->session, session, __ATOMIC_RELAXED); /* (looked at before the lock) */
 	k->name = name_hash(ssl);
 	k->spent = false;
 	pthread_mutex_unlock(&k->lock);
