@@ -98,7 +98,19 @@ struct conf_line {
 	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
 	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
 	bool reverse;                      /* options need CONF_REVERSE */
+	const struct conf_line *outer;     /* of options: the line that they stand on; or NULL */
 };
+
+/* What the section made, and its slots, of the options of a line, too. */
+static inline void *conf_section_object(const struct conf_line *l)
+{
+	return l->outer ? l->outer->object : l->object;
+}
+
+static inline struct slot_area *conf_section_slots(const struct conf_line *l)
+{
+	return l->outer ? l->outer->slots : l->slots;
+}
 
 /* Typed values that need no code: where=slot+offset. */
 enum conf_type {

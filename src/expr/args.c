@@ -181,7 +181,7 @@ static bool arg_pend(struct expr_parser *p, struct expr_arg *arg, int position, 
 	}
 	*pending = (struct expr_pending){
 		.next = *list, .arg = arg, .position = position, .what = what,
-		.keyword = keyword, .object = p->line->object, .line = p->line->place.line,
+		.keyword = keyword, .object = conf_section_object(p->line), .line = p->line->place.line,
 		.file = p->line->place.file ? conf_strdup(p->line->cfg, p->line->place.file) : NULL,
 	};
 	*list = pending;

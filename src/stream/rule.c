@@ -83,7 +83,7 @@ unsigned rule_phases(const struct proxy *px, enum ruleset set)
 
 struct acl_set *rule_acls(struct conf_line *l)
 {
-	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, conf_section_slots(l));
 
 	/* (those of `defaults` are for the rules that stand there) */
 	if (!rp->acls)
