@@ -178,7 +178,7 @@ def wildcard(tap, program):
 def lines(tap, program):
     head = "global\n\tlocalpeer me\nresolvers dns\n\tnameserver n 127.0.0.1:53\npeers pp\n"
     for text, want in (
-            ("\tbind :10000\n\tpeer-template lbs.test:10000\n", "who resolves the name?"),
+            ("\tbind :10000\n\tpeer-template lbs.test:10000\n", "no resolvers section for the name"),
             ("\tbind :10000\n\tpeer-template lbs.test resolvers dns\n", "missing port"),
             ("\tbind :10000\n\tpeer-template\n", "expects a name and a port"),
             ("\tbind :10000\n\tpeer-template 192.0.2.1:10000 resolvers dns\n", "expects a name, but got"),
