@@ -359,6 +359,7 @@ def run(program, kind, seed, count):
             t.start()
         for t in threads:
             t.join()
+    log.settle()
     said = {}
     for found in filter(None, map(STATE.search, log.lines)):
         said[found.groups()] = said.get(found.groups(), 0) + 1
