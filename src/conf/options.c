@@ -102,6 +102,8 @@ bool conf_take_options(struct conf_line *l, enum conf_place where, void *object,
 	struct conf_line outer = *l;
 	bool all = true;
 
+	/* (*l is as it was when this returns) */
+	/* cppcheck-suppress autoVariables */
 	l->outer = &outer;
 	l->object = object;
 	l->slots = slots;

@@ -329,8 +329,9 @@ static bool session_find_payload(struct ctl_session *s, struct slice text, struc
 	return true;
 }
 
-/* A CR ends the command as ';' does: another one, without words, comes behind. <at>: where it stands
- * in the line. A backslash before it does not keep it from that, and is no part of the last word.
+/* A CR ends the command as ';' does: another one, without words, comes behind. <at>: where it
+ * stands in the line. A backslash before it does not keep it from that, and is no part of the last
+ * word.
  */
 static void session_end_at_cr(struct ctl_session *s, size_t at)
 {

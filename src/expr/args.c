@@ -181,7 +181,8 @@ static bool arg_pend(struct expr_parser *p, struct expr_arg *arg, int position, 
 	}
 	*pending = (struct expr_pending){
 		.next = *list, .arg = arg, .position = position, .what = what,
-		.keyword = keyword, .object = conf_section_object(p->line), .line = p->line->place.line,
+		.keyword = keyword, .object = conf_section_object(p->line),
+		.line = p->line->place.line,
 		.file = p->line->place.file ? conf_strdup(p->line->cfg, p->line->place.file) : NULL,
 	};
 	*list = pending;

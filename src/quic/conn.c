@@ -566,7 +566,7 @@ static void shed(struct quic_conn *q)
 	quic_early_over(q);
 }
 
-/* Nobody has it whose counters would live as long. */
+/* It has no user, whose counters would live as long. */
 static void count_nowhere(struct quic_conn *q)
 {
 	quic_conn_tally(q, &(struct quic_tally){ 0 });
@@ -609,7 +609,7 @@ static void tell_ready(struct quic_conn *q)
 		return;
 	q->flags |= QUIC_FL_TOLD;
 	if (!q->events)
-		count_nowhere(q); /* (who takes it has counters of its own) */
+		count_nowhere(q); /* (the one that takes it has counters of its own) */
 	q->host->ready(q);
 	if (!q->events)
 		quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
