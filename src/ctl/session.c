@@ -268,8 +268,6 @@ static size_t find_payload_end(const char *text, size_t len, size_t from, struct
 			break;
 		end = (size_t)(nl - text);
 		*after = end + 1;
-		if (end > from && text[end - 1] == '\r')
-			end--;
 		if (slice_eq(slice_make(text + from, end - from), pattern))
 			return from;
 		from = *after;
@@ -363,7 +361,8 @@ static bool session_take_line(struct ctl_session *s)
 	cr = end > 0 && text[end - 1] == '\r';
 	mark = find_payload_mark(text, end - cr);
 	if (mark != SIZE_MAX) {
-		struct slice pattern = slice_make(text + mark + 2, end - cr - mark - 2);
+		/* (with the CR, if there is one: it ends at a line that has it, too) */
+		struct slice pattern = slice_make(text + mark + 2, end - mark - 2);
 
 		if (!session_find_payload(s, slice_make(text, len), pattern, &after, &payload))
 			return false;

@@ -147,6 +147,10 @@ static void test_payload(void)
 	       "64 letters are not");
 	is_str(talk(CTL_USER, "test args <<E;test args b\n"), "[<<E]\n\n[b]\n\n", "not at the end");
 	is_str(talk(CTL_USER, "test args a <<\nx\n"), "", "unfinished");
+	is_str(talk(CTL_USER, "test args a <<\nx\r\n\r\ny\n\n"), "[a]{x\r\n\r\ny\n}\n\n",
+	       "begun by LF, a payload goes on behind a line of CR LF");
+	is_str(talk(CTL_USER, "test args a <<\r\nx\r\n\r\n"), "[a]{x\r\n}\n\n",
+	       "begun by CR LF, it ends so");
 	is_str(talk(CTL_USER, "test args a;test args b <<\nx\n\n"), "[a]\n\n[b]{x\n}\n\n",
 	       "for the last command");
 	is_str(talk(CTL_USER, "test args <<\n\n"), "{}\n\n", "empty payload");
