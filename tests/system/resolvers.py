@@ -661,6 +661,7 @@ def reload(tap, args):
         s.becomes(tap, ["-", "127.0.0.1", "127.0.0.5"], "before a reload")
         s.proxy.ctl("set server be/s1 weight 1")
         before, sent = s.rows(), s.figures()["sent"]
+        s.log.settle()
         lines = len(s.log.lines)
         s.dns.zone.update({FOO: None, SERVICE: None, "h1.example.com": None})
         with open(s.proxy.conf_path, "a") as f:
