@@ -114,7 +114,7 @@ static bool make_parts(struct date_parts *c, const struct date_kind *kind, const
 		       time_t second)
 {
 	char head[sizeof(c->format)];
-	const char *tail;
+	const char *tail = NULL;
 	struct tm tm;
 
 	c->kind = NULL;
