@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include "base/list.h"
 
@@ -85,6 +86,10 @@ void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf 
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */
 void diag_say(enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The warnings that diag_print() and diag_say() gave since the start, with diag_set_quiet() too
+ * (management 9.3, "show info": TotalWarnings). Threads: any.
+ */
+uint64_t diag_warnings_total(void);
 /* Has <copy> called with every text that is printed; NULL: no copy is made. While one thread
  * runs.
  */

@@ -12,6 +12,7 @@
 
 static bool diag_quiet;
 static diag_copy_fn *diag_copy; /* gets what is printed too */
+static uint64_t warnings_total;
 static const char *banner_version, *banner_path; /* cleared once said */
 static pthread_mutex_t banner_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -255,6 +256,8 @@ static void diag_print_one(const struct diag *d, FILE *out)
 {
 	struct strbuf b;
 
+	if (d->level == DIAG_WARNING)
+		__atomic_add_fetch(&warnings_total, 1, __ATOMIC_RELAXED);
 	if (diag_quiet)
 		return;
 	if (d->level >= DIAG_WARNING)
@@ -284,8 +287,6 @@ void diag_say(enum diag_level level, const char *fmt, ...)
 	struct diag d = { .level = level, .form = DIAG_BARE };
 	va_list ap;
 
-	if (diag_quiet)
-		return;
 	va_start(ap, fmt);
 	d.message = format_text(fmt, ap);
 	va_end(ap);
@@ -293,6 +294,11 @@ void diag_say(enum diag_level level, const char *fmt, ...)
 		return;
 	diag_print_one(&d, stderr);
 	free(d.message);
+}
+
+uint64_t diag_warnings_total(void)
+{
+	return __atomic_load_n(&warnings_total, __ATOMIC_RELAXED);
 }
 
 void diag_set_copy(diag_copy_fn *copy)

@@ -86,6 +86,16 @@ static void traffic_add(struct traffic *t, const struct proxy *fe)
 		t->session_rate_max = rate_set_max(&st->fe_session_rate);
 }
 
+/* Of all threads: each is a connection, as CumConns sees it. */
+static uint64_t checks_started(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < thread_count(); i++)
+		sum += activity_read(i, ACTIVITY_check_started);
+	return sum;
+}
+
 static void collect_traffic(struct info_value *v, const struct config *cfg)
 {
 	struct traffic t = { 0 };
@@ -98,7 +108,7 @@ static void collect_traffic(struct info_value *v, const struct config *cfg)
 			t.current += proxy_be_sessions(px);
 	}
 	v[INFO_CURRCONNS].number = sessions_count();
-	v[INFO_CUMCONNS].number = t.connections + ctl_connections_total();
+	v[INFO_CUMCONNS].number = t.connections + ctl_connections_total() + checks_started();
 	v[INFO_CUMREQ].number = t.requests + ctl_connections_total();
 	listen_get_figures(&figures);
 	v[INFO_MAXCONNREACHED].number = figures.maxconn_reached;
@@ -186,6 +196,7 @@ static void collect_process(struct info_value *v, char *text, size_t size)
 	v[INFO_BUILD_INFO].text = version_text();
 	v[INFO_RELEASE_DATE].text = version_date();
 	v[INFO_TAINTED].text = "0";
+	v[INFO_TOTALWARNINGS].number = diag_warnings_total();
 	v[INFO_UPTIME].text = text;
 	set_real(&v[INFO_UPTIME_SEC], (double)up_ns / 1e9);
 	v[INFO_NBTHREADGROUPS].number = thread_group_count();

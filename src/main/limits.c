@@ -178,8 +178,11 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	ceiling = descriptor_ceiling(set, &limit);
 	l->memory_mb = o->memory_mb;
 	l->maxconn = o->maxconn ? o->maxconn : set->maxconn;
-	if (!l->maxconn)
+	if (!l->maxconn) {
 		l->maxconn = ideal_connections(cfg, o, ceiling - others);
+		diag_say(DIAG_NOTICE, "Automatically setting global.maxconn to %lld.",
+			 (long long)l->maxconn);
+	}
 	l->hard_maxconn = l->maxconn;
 	l->maxpipes = ideal_pipes(cfg, o, l->maxconn);
 	l->maxsock = 2 * l->maxconn + pipe_descriptors(l) + others;

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -114,14 +116,49 @@ void process_leave_terminal(bool wanted)
 
 /* --- rights ---------------------------------------------------------------------------------- */
 
+/* An empty folder that has no name any more: nothing can be made in it. */
+static bool enter_nameless_folder(void)
+{
+	char path[] = "/tmp/haproxy.XXXXXX";
+	int fd = mkdtemp(path) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool good = fd >= 0 && rmdir(path) == 0 && fchdir(fd) == 0 && chroot(".") == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
 static bool change_root(const struct main_settings *set, const struct main_options *o)
 {
+	const char *dir = set->rights.chroot_dir;
+	bool good;
+
+	if (!dir)
+		return true;
+	/* without rights: those of a name space of its own; where there is none, chroot() fails */
+	if (geteuid() != 0 && unshare(CLONE_NEWUSER) < 0)
+		diag_say(DIAG_NOTICE, "[%s.main()] No name space of users can be made for 'chroot' "
+			 "(%s).", o->program, strerror(errno));
+	good = strcmp(dir, "auto") == 0 ? enter_nameless_folder()
+					: chroot(dir) == 0 && chdir("/") == 0;
+	if (!good)
+		diag_say(DIAG_ALERT, "[%s.main()] Cannot chroot(%s).", o->program, dir);
+	return good;
+}
+
+/* Of what a process that was started as root keeps without saying so. */
+static void warn_of_rights(const struct main_settings *set, const struct main_options *o)
+{
+	if (geteuid() != 0)
+		return;
 	if (!set->rights.chroot_dir)
-		return true;
-	if (chroot(set->rights.chroot_dir) == 0 && chdir("/") == 0)
-		return true;
-	diag_say(DIAG_ALERT, "[%s.main()] Cannot chroot(%s).", o->program, set->rights.chroot_dir);
-	return false;
+		diag_say(DIAG_WARNING, "[%s.main()] HAProxy was started as root without 'chroot', "
+			 "so an intruder would see the whole file system. Put 'chroot auto' into "
+			 "the global section, or 'chroot /' if that is meant.", o->program);
+	if (set->rights.uid < 0)
+		diag_say(DIAG_WARNING, "[%s.main()] HAProxy was started as root and keeps root's "
+			 "rights. Put 'user' or 'uid' into the global section to drop them, or "
+			 "'user root' if that is meant.", o->program);
 }
 
 static bool change_ids(const struct main_settings *set, const struct main_options *o)
@@ -140,7 +177,7 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 	if (!rights_keep(set->rights.caps))
 		diag_say(DIAG_ALERT, "[%s.main()] Cannot keep capabilities (%s).", o->program,
 			 strerror(errno));
-	if (set->rights.uid && setuid((uid_t)set->rights.uid) < 0) {
+	if (set->rights.uid > 0 && setuid((uid_t)set->rights.uid) < 0) {
 		diag_say(DIAG_ALERT, "[%s.main()] Cannot set uid %d.", o->program, set->rights.uid);
 		return false;
 	}
@@ -149,7 +186,7 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 			 o->program, strerror(errno));
 		return false;
 	}
-	if (set->rights.uid && !set->rights.gid && getgid() == 0)
+	if (set->rights.uid > 0 && !set->rights.gid && getgid() == 0)
 		diag_say(DIAG_WARNING, "[%s.main()] The process keeps the rights of group 0: set "
 			 "'gid' or 'group' beside 'uid' or 'user'.", o->program);
 	return true;
@@ -165,7 +202,7 @@ static void set_process_flags(const struct config *cfg, const struct main_option
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!checks_may_fork(cfg) && !o->may_fork && !set->sandbox)
 		rights_forbid_programs();
-	if (set->rights.chroot_dir || set->rights.uid || set->rights.gid || set->sandbox)
+	if (set->rights.chroot_dir || set->rights.uid > 0 || set->rights.gid || set->sandbox)
 		door_need();
 }
 
@@ -203,6 +240,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	const struct main_settings *set = settings_of(cfg);
 
 	tzset(); /* its file may be out of reach soon */
+	warn_of_rights(set, o);
 	if ((o->old.pid_count && o->old.signal == SIGUSR1) ||
 	    (worker_has_master() && !worker_is_first()))
 		peers_await_old_process();

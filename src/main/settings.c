@@ -24,6 +24,7 @@ static bool settings_init(void *data)
 	set->maxpipes = -1;
 	set->strict_limits = true;
 	set->stats_timeout_ms = 10000;
+	set->rights.uid = -1;
 	set->stats_maxconn = 10;
 	set->bufsize = 16384;
 	set->payload_max = 131072;

@@ -215,7 +215,7 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
 	{ GLOBAL("pidfile"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1, .type = CONF_STRING,
 	  AT(pidfile), .syntax = "<file>", .help = "file for the process's id" },
-	TEXT("chroot", rights.chroot_dir, "<dir>", "root folder once started"),
+	TEXT("chroot", rights.chroot_dir, "{ <dir> | auto }", "root folder once started"),
 	{ GLOBAL("node"), .min_args = 1, .max_args = 1, .parse = parse_node, .syntax = "<name>",
 	  .help = "name of this node" },
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,

@@ -15,8 +15,8 @@ struct main_options;
 
 /* What the process may do once it is set up. */
 struct rights_settings {
-	const char *chroot_dir;
-	int uid, gid;                 /* 0 unset */
+	const char *chroot_dir;       /* "auto": an empty one without a name; NULL none */
+	int uid, gid;                 /* uid: -1 unset; gid: 0 unset */
 	uint64_t caps;                /* setcap: bits by numbers */
 	bool set_dumpable, insecure_setuid;
 };

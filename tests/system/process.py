@@ -5,6 +5,7 @@
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -442,6 +443,73 @@ def rights(tap, b):
     p.stdout.close()
 
 
+def said_when_up(b, name, lines, **kw):
+    """What is written until it serves and ends again, and the root folder that it has."""
+    conf = b.file(name, "global\n%s" % lines + GOOD[GOOD.index("defaults"):] % b.port)
+    p, up = b.start("-db", "-f", conf, env=lib.environment_without_leaks(), **kw)
+    try:
+        root = os.readlink("/proc/%d/root" % p.pid) if up else ""
+    finally:
+        p.terminate()
+    said = p.communicate(timeout=lib.PATIENCE)[0].decode("latin-1")
+    return (root if up else "ended"), said
+
+
+def rights_of_root(tap, b):
+    """Who starts it as root and keeps root's rights, or the root folder, is warned; chroot auto."""
+    if os.getuid():
+        tap.skip("rights of root", "needs root")
+        return
+    for lines, folder, user in (("", True, True), ("\tchroot /\n", False, True), ("\tuid 0\n", True, False),
+                                ("\tuser root\n\tchroot /\n", False, False), ("\tgid 0\n", True, True),
+                                ("\tuid 65534\n\tgid 65534\n", True, False)):
+        warned = [w for w in said_when_up(b, "root.cfg", lines)[1].splitlines() if "[WARNING]" in w]
+        tap.eq((any(re.search(r"as root without [^.]*'chroot'", w) for w in warned),
+                any(re.search(r"as (the )?root (user )?and [^.]*", w) for w in warned)), (folder, user),
+               "started as root with %r: warnings of chroot and user" % lines.split())
+    root, said = said_when_up(b, "auto.cfg", "\tchroot auto\n\tuid 65534\n\tgid 65534\n")
+    tap.ok(root.endswith(" (deleted)"), "chroot auto: a folder without a name", (root, said))
+    tap.ok(not os.path.exists(root.split(" ")[0]), "chroot auto: nothing of it is left", root)
+    if lib.is_reference(b.program): # (which other users cannot read)
+        return
+    if subprocess.run(["unshare", "-U", "true"], user=65534, group=65534, stderr=subprocess.DEVNULL).returncode:
+        tap.skip("chroot without rights", "no name spaces of users for ordinary users here")
+        return
+    shared = tempfile.mkdtemp()
+    try:
+        os.chmod(shared, 0o755)
+        program = b.program
+        b.program = shutil.copy(program, shared)
+        os.chmod(b.dir, 0o755)
+        root, said = said_when_up(b, "auto.cfg", "\tchroot auto\n", user=65534, group=65534, extra_groups=[])
+        tap.ok(root.endswith(" (deleted)"), "chroot without rights: in a name space of its own", (root, said))
+        b.program = program
+    finally:
+        shutil.rmtree(shared)
+
+
+def totals(tap, b):
+    """TotalWarnings and CumConns as show info tells them: all that was warned of; checks are connections too."""
+    conf = "defaults\n\tmode http\n\ttimeout client 5s\n\ttimeout server 5s\n\ttimeout connect 5s\nfrontend f\n\tbind 127.0.0.1:%d\n" % b.port
+    dead = lib.ports(1)[0]
+    with lib.Proxy(b.program, "\tchroot /\n\tuser root\n" + conf) as p:
+        first = p.info()
+        tap.eq(first["TotalWarnings"], "0", "TotalWarnings: none")
+    with lib.Proxy(b.program, "\tchroot /\n\tuser root\n" + conf.replace("\ttimeout client 5s\n", "")) as p:
+        tap.eq(p.info()["TotalWarnings"], "1", "TotalWarnings: one of the configuration")
+        tap.ok("[NOTICE]" in p.output() and re.search(r"Automatically setting global.maxconn to %s\.\n" % p.info()["Maxconn"], p.output()),
+               "the notice of maxconn", p.output())
+    with lib.Proxy(b.program, "\tmaxconn 50\n\tchroot /\n\tuser root\n" + conf +
+                   "backend d\n\tserver s 127.0.0.1:%d check inter 100 fall 2\n" % dead) as p:
+        lib.until(lambda: p.info()["TotalWarnings"] == "1")
+        info = p.info()
+        tap.eq(info["TotalWarnings"], "1", "TotalWarnings: the server that went down")
+        before = int(info["CumConns"])
+        # (each question is a connection as well: in one time more are counted than asked)
+        tap.ok(lib.until(lambda: int(p.info()["CumConns"]) - int(p.info()["CumReq"]) > 3), "CumConns: checks", before)
+        tap.ok("Automatically" not in p.output(), "no notice with maxconn", p.output())
+
+
 def stops(tap, b):
     """hard-stop-after ends a soft stop that lasts."""
     conf = "\thard-stop-after 300ms\n" + GOOD[GOOD.index("defaults"):] % b.port
@@ -531,7 +599,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
         tap.run((versions, answers, checks, silent_options, useless_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
-                     precedence, descriptors, more_checks_than_connections, rights, stops, dumps), b)
+                     precedence, descriptors, more_checks_than_connections, rights, rights_of_root, totals, stops,
+                     dumps), b)
     tap.done()
 
 
