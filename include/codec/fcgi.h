@@ -87,8 +87,8 @@ struct fcgi_values {
 	uint32_t max_reqs;       /* at once on one connection; at least 1 */
 };
 
-/* The content of a GET_VALUES_RESULT; names that were not asked for mean nothing. False: it is not
- * made of names and values, or one that was asked for is no number.
+/* The content of a GET_VALUES_RESULT; names that were not asked for mean nothing, nor does a value
+ * that is no number. False: it is not made of names and values.
  */
 bool fcgi_values_read(struct slice content, struct fcgi_values *out);
 

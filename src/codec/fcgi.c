@@ -184,17 +184,21 @@ bool fcgi_request_end_read(struct slice content, struct fcgi_request_end *out)
 	return true;
 }
 
-/* A decimal number of at most nine digits. */
+/* A decimal number, or the most that one can be. */
 static bool number_read(struct slice s, uint32_t *out)
 {
-	if (!s.len || s.len > 9)
+	uint64_t n = 0;
+
+	if (!s.len)
 		return false;
-	*out = 0;
 	for (size_t i = 0; i < s.len; i++) {
 		if (!ascii_is_digit(s.ptr[i]))
 			return false;
-		*out = *out * 10 + (uint32_t)(s.ptr[i] - '0');
+		n = n * 10 + (uint64_t)(s.ptr[i] - '0');
+		if (n > UINT32_MAX)
+			n = UINT32_MAX;
 	}
+	*out = (uint32_t)n;
 	return true;
 }
 
@@ -207,14 +211,10 @@ bool fcgi_values_read(struct slice content, struct fcgi_values *out)
 	while (content.len) {
 		if (!fcgi_param_take(&content, &name, &value))
 			return false;
-		if (slice_eq(name, max_reqs)) {
-			if (!number_read(value, &number))
-				return false;
+		if (slice_eq(name, max_reqs) && number_read(value, &number)) {
 			out->has_max_reqs = true;
 			out->max_reqs = number ? number : 1;
-		} else if (slice_eq(name, mpxs_conns)) {
-			if (!number_read(value, &number))
-				return false;
+		} else if (slice_eq(name, mpxs_conns) && number_read(value, &number)) {
 			out->has_mpxs_conns = true;
 			out->mpxs_conns = number != 0;
 		}

@@ -118,10 +118,12 @@ static void test_values(void)
 	ok(v.has_max_reqs && v.max_reqs == 12 && v.has_mpxs_conns && v.mpxs_conns, "are read");
 	ok(fcgi_values_read(slice_none(), &v) && !v.has_max_reqs && !v.has_mpxs_conns, "none");
 	ok(fcgi_values_read(S("\15\1FCGI_MAX_REQS0"), &v) && v.max_reqs == 1, "none at once is 1");
-	ok(!fcgi_values_read(S("\15\0FCGI_MAX_REQS"), &v), "an empty number");
-	ok(!fcgi_values_read(S("\15\3FCGI_MAX_REQS-10"), &v), "a negative number");
-	ok(!fcgi_values_read(S("\15\12FCGI_MAX_REQS4294967297"), &v), "a number of 33 bits");
-	ok(!fcgi_values_read(S("\17\1FCGI_MPXS_CONNSx"), &v), "no number");
+	ok(fcgi_values_read(S("\15\0FCGI_MAX_REQS"), &v) && !v.has_max_reqs, "an empty number");
+	ok(fcgi_values_read(S("\15\3FCGI_MAX_REQS-10"), &v) && !v.has_max_reqs, "a negative one");
+	ok(fcgi_values_read(S("\15\12FCGI_MAX_REQS4294967297"), &v) && v.max_reqs == UINT32_MAX,
+	   "a number of 33 bits");
+	ok(fcgi_values_read(S("\17\1FCGI_MPXS_CONNSx" "\15\1FCGI_MAX_REQS7"), &v) &&
+	   !v.has_mpxs_conns && v.max_reqs == 7, "no number, and one behind it");
 	ok(!fcgi_values_read(S("\17\2FCGI_MPXS_CONNS1"), &v), "cut");
 }
 
