@@ -335,10 +335,14 @@ static enum step check_timers(struct stream *s)
 
 	if (!(s->flags & STRM_TIMED_OUT))
 		return STEP_NEXT;
-	if (now >= s->due.client_ms)
+	if (now >= s->due.client_ms) {
+		count_client_abort(s);
 		return stream_fail(s, last_data(s) ? END_LAST_DATA_TIMEOUT : END_DATA_TIMEOUT);
-	if (now >= s->due.server_ms)
+	}
+	if (now >= s->due.server_ms) {
+		stream_count_back(s, CNT_SERVER_ABORTS);
 		return stream_fail(s, END_RESPONSE_DATA_TIMEOUT);
+	}
 	return STEP_NEXT;
 }
 

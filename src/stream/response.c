@@ -98,8 +98,10 @@ static enum step response_late(struct stream *s)
 	uint64_t now = clock_now_ms();
 
 	/* a client that stalls in its request keeps the server waiting, not the other way round */
-	if (now >= s->due.client_ms)
+	if (now >= s->due.client_ms) {
+		stream_count_back(s, CNT_CLIENT_ABORTS);
 		return stream_fail(s, END_UPLOAD_TIMEOUT);
+	}
 	if (now >= s->due.server_ms) {
 		observe(s, SEEN_RESPONSE_TIMEOUT);
 		if (!s->service && stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
