@@ -70,8 +70,9 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	m->fields.list = list;
 	m->fields.count = head->field_count;
 	m->flags = HTTP_MSG_RESPONSE;
-	m->version = 11;
-	m->version_text = SLICE("HTTP/1.1");
+	/* (an application says nothing of versions: it is asked in the client's) */
+	m->version = s->flags & FCGIS_FL_OLD ? 10 : 11;
+	m->version_text = s->flags & FCGIS_FL_OLD ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
 	m->status = 200;
 	m->reason = SLICE("OK");
 	there = http_fields_there(&m->fields);
@@ -145,6 +146,8 @@ static void parse(struct fcgi_stream *s, size_t len)
 	ep->rx_head_len = (uint32_t)(len - first_line.len);
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
+	if (!s->left || s->flags & FCGIS_FL_NO_BODY)
+		fcgis_whole(s);
 	fcgis_wake(s);
 }
 

@@ -59,6 +59,7 @@ enum fcgi_stream_flags {
 	FCGIS_FL_CHUNKED = 1 << 8,   /* the application has put its body into chunks */
 	FCGIS_FL_LAST_CHUNK = 1 << 9, /* the last of which came */
 	FCGIS_FL_GIVEN_UP = 1 << 10,
+	FCGIS_FL_OLD = 1 << 11,      /* the request is of HTTP/1.0 */
 };
 
 struct fcgi_stream {
@@ -81,6 +82,8 @@ static inline void fcgis_wake(struct fcgi_stream *s)
 }
 
 void fcgis_free(struct fcgi_stream *s);
+/* All of the answer came; what else does, up to the end of the request, means nothing. */
+void fcgis_whole(struct fcgi_stream *s);
 /* The end of an answer: it is whole, or shorter than announced. */
 void fcgis_stdout_ended(struct fcgi_stream *s);
 /* Has all of a body come whose length was announced? */

@@ -4,6 +4,13 @@
 
 /* --- what records mean ------------------------------------------------------------------------ */
 
+void fcgis_whole(struct fcgi_stream *s)
+{
+	s->flags |= FCGIS_FL_RX_END;
+	s->ep->flags |= EP_RX_END;
+	fcgis_wake(s);
+}
+
 /* No more stdout of this request. A head that has begun and has no end is waited for: a client
  * learns by the server's timeout that it never comes.
  */
@@ -22,9 +29,7 @@ void fcgis_stdout_ended(struct fcgi_stream *s)
 		fcgis_fail(s, EP_RX_ABORT, "the answer is shorter than announced");
 		return;
 	}
-	s->flags |= FCGIS_FL_RX_END;
-	s->ep->flags |= EP_RX_END;
-	fcgis_wake(s);
+	fcgis_whole(s);
 }
 
 static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s, struct slice text)
@@ -194,6 +199,8 @@ static size_t take_stdout(struct fcgi_conn *h, struct fcgi_stream *s, struct sli
 		take_chunks(h, s, bytes);
 	else
 		take_payload(h, s, bytes);
+	if (!s->left)
+		fcgis_whole(s);
 	fcgis_wake(s);
 	return bytes.len;
 }

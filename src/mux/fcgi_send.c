@@ -132,6 +132,8 @@ static bool begin(struct fcgi_stream *s)
 		return false;
 	if (ep->tx_head->method == HTTP_METH_HEAD)
 		s->flags |= FCGIS_FL_TO_HEAD;
+	if (ep->tx_head->version <= 10)
+		s->flags |= FCGIS_FL_OLD;
 	s->id = (uint16_t)h->next_id;
 	h->next_id += 2;
 	h->active++;

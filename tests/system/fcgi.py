@@ -294,6 +294,45 @@ def ours(tap, args):
         tap.eq((got.get("HTTP_PROXY"), got.get("HTTP_TE")), (None, "trailers"), "the field Proxy, and one that is passed")
 
 
+VERSIONS = [ # the application's answer, its body to GET
+    (b"Content-Length: 5\r\n\r\nhello", b"hello"), (b"Content-Type: t/p\r\n\r\nhello", b"hello"), (b"Status: 204 No\r\n\r\n", b""),
+    (b"Status: 304 No\r\nETag: x\r\n\r\n", b""), (b"Location: /x\r\n\r\n", b""), (b"Status: 500 No\r\nContent-Length: 0\r\n\r\n", b"")]
+
+
+def versions(tap, args):
+    """An answer is of the client's version, and says so to rules, whatever its body and the connection are."""
+    wrong, cases = [], 0
+    for answer, body in VERSIONS:
+        def reply(r, answer=answer):
+            is_head = dict(r.pairs())["REQUEST_METHOD"] == "HEAD"
+            return fcgi.whole(r.number, answer.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if is_head else answer)
+
+        with Scene(args, reply, be="http-response set-header x-version %[res.ver]") as sc:
+            for version in ("1.0", "1.1"):
+                for method in ("GET", "HEAD"):
+                    for connection in ("Connection: close\r\n", "Connection: keep-alive\r\n") + (("",) if version == "1.0" else ()):
+                        with lib.connect(sc.port) as sock:
+                            sock.sendall(("%s / HTTP/%s\r\nHost: h\r\n%s\r\n" % (method, version, connection)).encode())
+                            reader = lib.Reader(sock)
+                            head, fields = reader.head()
+                            got = b"" if method == "HEAD" or not body else reader.body(fields, True)
+                        cases += 1
+                        if (head.split()[0], dict(fields)["x-version"]) != ("HTTP/" + version, version) or got != (b"" if method == "HEAD" else body):
+                            wrong.append((answer, version, method, connection, head, fields, got))
+    tap.ok(not wrong and cases, "the version of the client in %d answers" % cases, wrong[:3])
+
+
+def reached(tap, args):
+    """All of an answer is there with the end of its head or of the length that it announces; the application ends nothing."""
+    for method, answer in (("GET", b"Content-Length: 5\r\n\r\nhello"), ("GET", b"Content-Length: 0\r\n\r\n"), ("HEAD", HEAD),
+                           ("GET", b"Status: 204 No\r\n\r\n"), ("GET", b"Status: 304 No\r\n\r\n")):
+        with Scene(args, lambda r, answer=answer: fcgi.record(fcgi.STDOUT, r.number, answer), timeout="30s") as sc:
+            got = [sc.ask(get("/", method=method))[1] for _ in range(2)]
+            tap.eq(got, [b"hello" if b"hello" in answer else b""] * 2, "no end of %s, %r" % (method, answer))
+            tap.ok(lib.until(lambda: len([n for n in sc.log.lines if " ---- " in n]) == 2), "which is no fault", sc.log.lines)
+            tap.eq(sc.app.connections, 2, "and its connection is not used again")
+
+
 def chunked(tap, args):
     """An application that puts its body into chunks itself."""
     body = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
@@ -554,7 +593,7 @@ def forged(tap, args):
 def main():
     args = lib.arguments(__doc__, ("attempts", 1000, "forged requests"))
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
+    for test in (params, bad_paths, bodies, answers, cut, ours, versions, reached, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
         test(tap, args)
     tap.done()
 

@@ -161,6 +161,8 @@ static void test_answers(void)
 	} cases[] = {
 		{ NULL, NULL, NULL, 200, "OK" }, { "404", NULL, NULL, 404, "Not Found" },
 		{ "404 Nope here", NULL, NULL, 404, "Nope here" },
+		{ "404\tNope", NULL, NULL, 404, "Nope" }, { "404, 405", NULL, NULL, 404, ", 405" },
+		{ "404;x", NULL, NULL, 404, ";x" }, { "404.5 x", NULL, NULL, 0, NULL },
 		{ "201 A", "202 B", NULL, 202, "B" },
 		{ "", NULL, NULL, 200, "OK" }, { NULL, NULL, "/b", 302, "Found" },
 		{ "201 C", NULL, "/b", 201, "C" }, { "99", NULL, NULL, 0, NULL },
