@@ -61,6 +61,7 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 {
 	struct h1_field *list;
 	uint64_t there;
+	size_t size;
 
 	m->fields.room = head->field_count + 8u;
 	list = arena_alloc(m->arena, m->fields.room * sizeof(*list));
@@ -75,8 +76,13 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	m->version_text = s->flags & FCGIS_FL_OLD ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
 	m->status = 200;
 	m->reason = SLICE("OK");
+	/* counted is what came: with Status, as the line that it makes, but no date of ours */
+	size = http_msg_size(m) - m->reason.len;
 	there = http_fields_there(&m->fields);
-	if (!cgi_answer_finish(m) || (!(there >> FIELD_DATE & 1) && !add_date(m)))
+	if (!cgi_answer_finish(m))
+		return false;
+	s->ep->rx_bytes += size + m->reason.len;
+	if (!(there >> FIELD_DATE & 1) && !add_date(m))
 		return false;
 	/* the coding is taken off here; how the client gets the body is its side's to decide */
 	if (there >> FIELD_TRANSFER_ENCODING & 1)
@@ -144,7 +150,6 @@ static void parse(struct fcgi_stream *s, size_t len)
 	}
 	s->flags |= FCGIS_FL_HEAD;
 	ep->rx_head_len = (uint32_t)(len - first_line.len);
-	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	if (!s->left || s->flags & FCGIS_FL_NO_BODY)
 		fcgis_whole(s);

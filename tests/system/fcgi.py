@@ -200,6 +200,8 @@ def bad_paths(tap, args):
         for path in ("/a%", "/a%zz", "/a%0ab.php", "/a%00b.php"):
             tap.eq(sc.ask(get(path))[0], 500, "the path " + path)
         tap.ok(not [r for r in sc.app.requests if r.params], "the application is not asked")
+    with Scene(args, good) as sc:
+        tap.eq((sc.ask(get("/a%00b"))[0], [r for r in sc.app.requests if r.params]), (500, []), "a NUL, without path-info")
 
 
 def bodies(tap, args):
@@ -320,6 +322,15 @@ def versions(tap, args):
                         if (head.split()[0], dict(fields)["x-version"]) != ("HTTP/" + version, version) or got != (b"" if method == "HEAD" else body):
                             wrong.append((answer, version, method, connection, head, fields, got))
     tap.ok(not wrong and cases, "the version of the client in %d answers" % cases, wrong[:3])
+
+
+def counted(tap, args):
+    """What an answer counts in the log: what the application has sent, not a date that it did not."""
+    for answer, want in ((HEAD + b"hello", 54), (b"Status: 413 Too\r\n" + HEAD + b"hello", 68), (b"Content-Length: 2\r\n" + HEAD + b"hi", 66),
+                         (b"Location: /x\r\n\r\n", 47), (b"Date: x\r\n" + HEAD + b"hello", 59)):
+        with Scene(args, lambda r, answer=answer: fcgi.whole(r.number, answer)) as sc:
+            sc.ask(get("/"))
+            tap.ok(sc.log.find(r" be/s \S+ \d+ %d - - ---- " % want), "%d bytes of %r" % (want, answer), sc.log.lines)
 
 
 def reached(tap, args):
@@ -515,6 +526,10 @@ def checks(tap, args):
         got = dict(r.pairs())
         tap.eq((r.body, got["SCRIPT_NAME"], got["QUERY_STRING"], got["REQUEST_METHOD"], got["SERVER_NAME"], got["HTTP_HOST"]),
                (b"abc", "/hc", "x", "POST", "chk", "chk"), "what a check asks")
+    with Scene(args, good, "", "option httpchk", "check inter 100ms") as sc:
+        if tap.ok(lib.until(lambda: len(sc.app.requests) > 2), "checks go on"):
+            got = dict(sc.app.requests[0].pairs())
+            tap.eq((got.get("SERVER_NAME"), got.get("SERVER_PORT")), ("127.0.0.1", str(sc.app.port)), "a check that names no host")
 
 
 def errors(tap, args):
@@ -593,7 +608,7 @@ def forged(tap, args):
 def main():
     args = lib.arguments(__doc__, ("attempts", 1000, "forged requests"))
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, versions, reached, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
+    for test in (params, bad_paths, bodies, answers, cut, ours, versions, counted, reached, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
         test(tap, args)
     tap.done()
 

@@ -10,6 +10,7 @@
 #include "expr/give.h"
 #include "expr/logformat.h"
 #include "http/auth.h"
+#include "net/conn.h"
 #include "stream/sample.h"
 #include "tls/tls.h"
 #include "fcgi_priv.h"
@@ -204,9 +205,11 @@ static bool split_path(const struct fcgi_app *app, struct slice path, struct cgi
 
 	rq->script = path;
 	rq->path_info = slice_none();
+	if (slice_find_char(path, 0, 0) != SIZE_MAX) /* for C it ends there, for rules it did not */
+		return false;
 	if (!app->path_info)
 		return true;
-	if (slice_find_char(path, 0, '\n') != SIZE_MAX || slice_find_char(path, 0, 0) != SIZE_MAX)
+	if (slice_find_char(path, 0, '\n') != SIZE_MAX)
 		return false;
 	if (!regex_match_groups(app->path_info, path, 0, groups) || !groups[1].ptr)
 		return true;
@@ -240,6 +243,15 @@ static void of_stream(struct cgi_request *rq, struct stream *s, char server[ADDR
 	rq->https = s->sess->conn && tls_is_on(s->sess->conn);
 }
 
+/* A check has no client: it is the host at the other end that it asks for (RFC 3875 4.1.14). */
+static void of_check(struct cgi_request *rq, struct endpoint *ep, char server[ADDR_IP_MAX])
+{
+	const struct conn *c = ep->ops->conn(ep);
+	struct addr to = c ? conn_address(c, true) : (struct addr){ 0 };
+
+	rq->server = ip_text(&to, server, ADDR_IP_MAX, &rq->server_port);
+}
+
 bool fcgi_app_params(const struct fcgi_peer *peer, struct endpoint *ep, struct strbuf *out)
 {
 	const struct fcgi_app *app = (const struct fcgi_app *)peer;
@@ -260,6 +272,8 @@ bool fcgi_app_params(const struct fcgi_peer *peer, struct endpoint *ep, struct s
 	if (ok) {
 		if (s)
 			of_stream(&rq, s, server, client);
+		else
+			of_check(&rq, ep, server);
 		cgi_add_params(out, &rq);
 	}
 	strbuf_fini(&path);
