@@ -4,10 +4,17 @@
 connections that are kept, stderr, checks, wrong configurations, forged fields."""
 # differs: fcgi-abort
 # differs: fcgi-bodyless
+# differs: fcgi-broken-records
+# differs: fcgi-checks
+# differs: fcgi-date
 # differs: fcgi-early
+# differs: fcgi-half-heads
+# differs: fcgi-lengths
+# differs: fcgi-nul
 # differs: fcgi-params
 # differs: fcgi-proxy-field
 # differs: fcgi-status
+# differs: fcgi-values
 import os
 import random
 import re
@@ -294,6 +301,36 @@ def ours(tap, args):
         sc.ask(get("/", "Proxy: x\nTE: trailers\n").replace(b"close", b"close, TE"))
         got = dict(sc.app.requests[0].pairs())
         tap.eq((got.get("HTTP_PROXY"), got.get("HTTP_TE")), (None, "trailers"), "the field Proxy, and one that is passed")
+
+
+def ours_too(tap, args):
+    """More of what the reference does otherwise: lengths, dates, records nobody asked for, what is cut."""
+    if lib.is_reference(args.program):
+        return
+    for version, answer, body in (("1.0", b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", b"hello"), ("1.1", b"Status: 204 No\r\n\r\n", b""),
+                                  ("1.1", b"Status: 304 No\r\n\r\n", b"")):
+        with Scene(args, lambda r, answer=answer: fcgi.whole(r.number, answer)) as sc, lib.connect(sc.port) as sock:
+            sock.sendall(get("/").replace(b"HTTP/1.1", b"HTTP/" + version.encode()))
+            head, _, got = lib.recv_all(sock).partition(b"\r\n\r\n")
+            tap.ok(got == body and b"transfer-encoding" not in head and b"content-length: 0" not in head, "the length of %r" % answer, (head, got))
+    with Scene(args, good, be="http-response set-header x-date %[res.hdr(date)]") as sc, lib.connect(sc.port) as sock:
+        sock.sendall(get("/"))
+        tap.ok(b"GMT\r\n" in lib.recv_all(sock).partition(b"x-date: ")[2], "rules see the date")
+    for name, first in (("GET_VALUES", lambda n: fcgi.record(fcgi.GET_VALUES, 0)), ("a result that is none", lambda n: fcgi.record(fcgi.GET_VALUES_RESULT, 0, b"\xff")),
+                        ("a type that is none", lambda n: fcgi.record(77, 0, b"x")), ("stderr of another", lambda n: fcgi.record(fcgi.STDERR, 9, b"lost"))):
+        with Scene(args, lambda r, first=first: [first(r.number) + good(r)], "log-stderr global") as sc:
+            tap.eq(sc.ask(get("/")), (200, b"hello"), "nobody asked for " + name)
+            tap.ok("stderr" not in name or sc.log.find(r" app\[\d+\]: lost"), "which is logged")
+    for name, parts, want in (("half a head", [b"A: b\r\n"], "SH"), ("a NUL", [b"A: b\0c\r\n\r\nhello"], "PH")):
+        with Scene(args, lambda r, parts=parts: [fcgi.record(fcgi.STDOUT, r.number, p) for p in parts] + [None], timeout="30s") as sc:
+            tap.eq(sc.ask(get("/"))[0], 502, name)
+            tap.ok(sc.log.find(want + "--"), "and its fault", sc.log.lines)
+    with Scene(args, good, "option get-values", values=b"\x0d\x09FCGI") as sc:
+        tap.eq(sc.ask(get("/"))[0], 502, "values that are none")
+    with Scene(args, good, "", "option httpchk", "check inter 100ms") as sc:
+        tap.ok(lib.until(lambda: len(sc.app.requests) > 2), "checks go on")
+        got = dict(sc.app.requests[0].pairs())
+        tap.eq((got["SERVER_PROTOCOL"], got.get("HTTP_CONNECTION")), ("HTTP/1.1", None), "the version of a check")
 
 
 VERSIONS = [ # the application's answer, its body to GET
@@ -608,7 +645,7 @@ def forged(tap, args):
 def main():
     args = lib.arguments(__doc__, ("attempts", 1000, "forged requests"))
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, versions, counted, reached, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
+    for test in (params, bad_paths, bodies, answers, cut, ours, ours_too, versions, counted, reached, chunked, kept, shared, left, full, stuck, reloaded, early, far, flow, stderr, checks, errors, forged):
         test(tap, args)
     tap.done()
 
