@@ -70,6 +70,17 @@ bool wants_new(const struct stream *s)
 	return !(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE;
 }
 
+/* Is whatever an idle connection may end in tried again? Then HAProxy takes first requests for as
+ * safe on one as others.
+ */
+static bool is_retried(const struct proxy *be)
+{
+	const unsigned all = PROXY_RETRY_CONN_FAILURE | PROXY_RETRY_EMPTY_RESPONSE |
+			     PROXY_RETRY_RESPONSE_TIMEOUT;
+
+	return (be->retry.on & all) == all;
+}
+
 enum reusable wanted_reuse(const struct stream *s)
 {
 	if (s->server->is_reverse) /* it has no others */
@@ -77,7 +88,8 @@ enum reusable wanted_reuse(const struct stream *s)
 	if (s->be->reuse == REUSE_NEVER)
 		return REUSABLE_NONE;
 	/* clients of HTTP/2 send again what failed, even their first request */
-	if (s->id.in_session || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS)
+	if (s->id.in_session || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS ||
+	    is_retried(s->be))
 		return REUSABLE_ANY;
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
