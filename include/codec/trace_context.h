@@ -61,7 +61,8 @@ bool b3_fields_read(const struct b3_fields *f, struct trace_context *out);
 /* Lower-case digits: TRACE_ID_HEX bytes. */
 void trace_id_write(char *out, const uint64_t id[2]);
 
-typedef uint8_t trace_bytes16 __attribute__((vector_size(16)));
+typedef int8_t trace_bytes16 __attribute__((vector_size(16)));
+typedef uint64_t trace_words16 __attribute__((vector_size(16)));
 
 /* The first 8 bytes of both, one by one. */
 #ifdef __clang__
@@ -77,12 +78,9 @@ typedef uint8_t trace_bytes16 __attribute__((vector_size(16)));
 static inline void span_id_write(char *out, uint64_t span)
 {
 	const uint64_t nibbles = 0x0f0f0f0f0f0f0f0f, big = htobe64(span);
-	uint64_t high[2] = { big >> 4 & nibbles }, low[2] = { big & nibbles };
-	trace_bytes16 a, b, digits;
+	trace_words16 high = { big >> 4 & nibbles }, low = { big & nibbles };
+	trace_bytes16 digits = TRACE_INTERLEAVE((trace_bytes16)high, (trace_bytes16)low);
 
-	memcpy(&a, high, sizeof(a));
-	memcpy(&b, low, sizeof(b));
-	digits = TRACE_INTERLEAVE(a, b);
 	digits += '0' + ((trace_bytes16)(digits > 9) & ('a' - '0' - 10));
 	memcpy(out, &digits, sizeof(digits));
 }

@@ -50,7 +50,15 @@ enum http_msg_flags {
 	/* <lines> are its first fields, <line_count>; until it is HTTP_MSG_EDITED */
 	HTTP_MSG_LINES = 1 << 10,
 	HTTP_MSG_ADDED = 1 << 11,        /* fields were added behind those that were received */
+	HTTP_MSG_LATE = 1 << 12,         /* <late> is set */
 };
+
+/* A field that is in no list, for a mux that can (struct endpoint_ops: late): written by a function
+ * when the head is, as a line of HTTP/1 with its end.
+ */
+#define HTTP_LATE_MAX 128
+struct http_msg;
+typedef size_t (*http_late)(const struct http_msg *m, char at[HTTP_LATE_MAX]);
 
 /* The fields that are about the connection or the framing: a bit each. All others are sent as they
  * are.
@@ -79,6 +87,7 @@ struct http_msg {
 	 */
 	struct slice lines;
 	unsigned line_count;
+	http_late late;        /* with HTTP_MSG_LATE: returns the length of its line */
 	struct arena *arena;   /* borrowed */
 	struct block *blocks[4]; /* counted: what the slices point into */
 	unsigned block_count;

@@ -98,6 +98,7 @@ struct endpoint_ops {
 	void (*detach)(struct endpoint *ep);
 	struct conn *(*conn)(struct endpoint *ep);
 	bool framed;   /* bytes are never alone on the wire: no splicing */
+	bool late;     /* writes the late field of a head (http/msg.h), which others do not know */
 	/* Fills what the mux knows of the connection and the stream; what it leaves is of one that
 	 * carries one message at a time. NULL: nothing to tell.
 	 */

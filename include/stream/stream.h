@@ -96,7 +96,7 @@ enum stream_flags {
 	STRM_SERVER_CLOSE = 1 << 13, /* ask the server to close */
 	STRM_CLIENT_CLOSE = 1 << 14, /* close the client's connection after this */
 	STRM_FILTERED = 1 << 15,     /* <filters> is set */
-	STRM_TRACED = 1 << 16,       /* <trail.trace> is set: stream/tracing.h */
+	STRM_TRACED = 1 << 16,       /* it is traced: stream/tracing.h */
 	STRM_FORCED_SERVER = 1 << 17,/* the server was chosen by persistence or a rule */
 	STRM_REUSED_CONN = 1 << 18,
 	STRM_TARPIT = 1 << 19,
@@ -259,7 +259,8 @@ struct stream {
 		uint32_t rules;        /* that applied so far */
 		uint32_t rules_at_end; /* of them, when the end was said */
 		uint8_t stage;         /* enum stream_stage at that time */
-		void *trace;           /* with STRM_TRACED: the tracer's */
+		void *trace;           /* with STRM_TRACED: the tracer's, or NULL and */
+		uint64_t trace_id;     /* ... what it can be made of */
 		uint32_t numbers[TRAIL_RULES]; /* marks of the last rules: a ring */
 	} trail;
 	/* slots follow */

@@ -19,8 +19,8 @@
 #include "stream/stream.h"
 
 struct stream_tracer {
-	/* The head has come, no rule has run. Calls stream_trace_set(), or the stream is not
-	 * traced. <how>: stream_trace_frontend().
+	/* The head has come, no rule has run. Calls stream_trace_set() or stream_trace_by_id(), or
+	 * the stream is not traced. <how>: stream_trace_frontend().
 	 */
 	void (*begin)(struct stream *s, const void *how);
 	/* --- of streams that are traced: */
@@ -59,6 +59,16 @@ static inline void stream_trace_set(struct stream *s, void *trace)
 	s->trail.trace = trace;
 }
 
+/* In begin(): the stream is traced, and so far an id is all that the tracer keeps of it: until it
+ * calls stream_trace_set(). <told>: as of stream_trace_wants(); it is not recorded.
+ */
+static inline void stream_trace_by_id(struct stream *s, uint64_t id, bool told)
+{
+	s->flags |= told ? STRM_TRACED | STRM_TOLD : STRM_TRACED;
+	s->trail.trace = NULL;
+	s->trail.trace_id = id;
+}
+
 /* Of a stream that is traced: whether connected() is called, and whether end() is of one that has
  * not failed. Neither is before this was said.
  */
@@ -68,10 +78,20 @@ static inline void stream_trace_wants(struct stream *s, bool told, bool recorded
 	s->flags |= (told ? STRM_TOLD : 0) | (recorded ? STRM_RECORDED : 0);
 }
 
-/* NULL: it is not traced. */
+/* Of a stream that is traced. NULL: stream_trace_id() is all that is kept of it. */
 static inline void *stream_trace(const struct stream *s)
 {
-	return s->flags & STRM_TRACED ? s->trail.trace : NULL;
+	return s->trail.trace;
+}
+
+static inline uint64_t stream_trace_id(const struct stream *s)
+{
+	return s->trail.trace_id;
+}
+
+static inline bool stream_is_traced(const struct stream *s)
+{
+	return s->flags & STRM_TRACED;
 }
 
 /* Appends the tracer's figures, if there is one. */

@@ -189,7 +189,7 @@ static const struct endpoint_ops h1_front_endpoint = {
 };
 
 static const struct endpoint_ops h1_back_endpoint = {
-	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
+	.name = "H1", .late = true, .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_back_detach, .conn = h1_ep_conn,
 	.facts = h1_ep_facts, .describe = h1_ep_describe,
 };

@@ -144,10 +144,26 @@ static __attribute__((noinline)) void put_added(struct writer *w, const struct h
 	}
 }
 
+/* The field that is in no list, behind the others; its name may be of another case. */
+static void put_late(struct writer *w, const struct http_msg *m)
+{
+	char line[HTTP_LATE_MAX];
+	size_t len, name;
+
+	if (likely(!w->adjust)) {
+		BUG_ON((size_t)(w->end - w->at) < HTTP_LATE_MAX);
+		w->at += m->late(m, w->at);
+		return;
+	}
+	len = m->late(m, line);
+	name = (size_t)((const char *)memchr(line, ':', len) - line);
+	put_field(w, slice_make(line, name), slice_make(line + name + 2, len - name - 4));
+}
+
 static struct head_plan plan_head(const struct http_msg *m)
 {
 	struct head_plan plan = { .size = m->method_text.len + m->uri.len + m->version_text.len +
-					  m->reason.len + 256 };
+					  m->reason.len + 256 + HTTP_LATE_MAX };
 
 	if (likely(has_lines(m))) {
 		plan.size += m->lines.len;
@@ -428,6 +444,8 @@ static void put_fields(struct writer *w, const struct h1_conn *h, const struct h
 	} else {
 		put_each_field(w, h, m, plan, framing_field(h, m));
 	}
+	if (unlikely(m->flags & HTTP_MSG_LATE))
+		put_late(w, m);
 	if (!slice_is_none(connection))
 		put_field(w, h->flags & H1C_FL_PROXY_NAME ? SLICE("proxy-connection")
 							  : SLICE("connection"), connection);

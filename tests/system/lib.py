@@ -265,6 +265,7 @@ class Reader:
     def __init__(self, sock):
         self.sock = sock
         self.buf = b""
+        self.raw = b""  # the last head, as it came
         self.eof = False
 
     def fill(self):
@@ -282,8 +283,8 @@ class Reader:
         while b"\r\n\r\n" not in self.buf:
             if not self.fill():
                 return None
-        raw, self.buf = self.buf.split(b"\r\n\r\n", 1)
-        lines = raw.split(b"\r\n")
+        self.raw, self.buf = self.buf.split(b"\r\n\r\n", 1)
+        lines = self.raw.split(b"\r\n")
         fields = []
         for line in lines[1:]:
             name, _, value = line.partition(b":")

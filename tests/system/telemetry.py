@@ -55,7 +55,7 @@ CONTEXT = ("traceparent", "tracestate", "b3", "x-b3-traceid", "x-b3-spanid", "x-
 class Scene:
     def __init__(self, args, section="", rules="", head="", third=""):
         self.collector, self.syslog, self.seen = lib_otlp.Collector(), lib.Syslog(), []
-        self.gate = threading.Event()
+        self.gate, self.raw = threading.Event(), b""
         self.app = lib.Server(self.serve)
         self.port, self.dead = lib.ports(2)
         self.values = {"global": head, "third": third % {"dead": self.dead}, "port": self.port, "app": self.app.port, "dead": self.dead, "section": section,
@@ -64,11 +64,12 @@ class Scene:
 
     def serve(self, sock):
         """/503-N: the first N tries of it fail; /close-N: are closed."""
-        r, tries = lib.Reader(sock), {}
+        r = lib.Reader(sock)
         while True:
             head = r.head()
             if not head:
                 return
+            self.raw += r.raw
             r.body(head[1])
             self.seen.append((head[0], head[1]))
             if "/held" in head[0]:
@@ -270,6 +271,39 @@ def compare_trace(line, server, clients, sent):
     if sorted(reached) != sorted(s["traceparent"].split("-")[2] for s in sent):
         wrong.append("servers saw other spans")
     return wrong
+
+
+def unsampled(tap, args):
+    """What is not sampled is an id until more is asked: servers, lines and errors must still agree on it."""
+    third = "http-request set-header x-edited 1 if { path_beg /edited }\n\thttp-request add-header x-added 1 if { path_beg /added }\n" \
+            "\thttp-request set-header traceparent own if { path_beg /mine }"
+    for name, head, more in (("", "", ""), (", names in another case", "\th1-case-adjust traceparent TraceParent",
+                                            "\toption h1-case-adjust-bogus-server\n")):
+        with Scene(args, "sample 0", head=head, third=more + third) as sc:
+            paths = ["/plain", "/edited", "/added", "/mine", "/503-1-retried", "/close-2-retried", "/503-9-fails"]
+            for path in paths:
+                sc.ask(path)
+            for path in paths:
+                sc.syslog.find(" %s$" % path)
+            lines = {line["path"]: line for line in map(log_line, sc.syslog.lines) if line}
+            for path in paths:
+                sent = [v for line, fields in sc.seen if line.split()[1] == path for n, v in fields if n.lower() == "traceparent"]
+                parts = [v.split("-") for v in sent]
+                tries = int(lines[path]["rc"].lstrip("+")) + 1
+                tap.eq((len(sent), {len(v) for v in sent}, {(p[0], p[1], p[3]) for p in parts}, len({p[2] for p in parts})),
+                       (tries, {55}, {("00", lines[path]["trace"], "00")}, tries), path + ": each try has a span of the line's trace" + name)
+                tap.ok(lines[path]["span"] not in [p[2] for p in parts], path + ": and another one than the line" + name)
+            counts = [len(re.findall(b"\r\n%s: " % n, sc.raw)) for n in (b"traceparent", b"TraceParent")]
+            tap.eq(counts[::-1] if name else counts, [len([1 for _, f in sc.seen if "traceparent" in dict(f)]), 0], "the name of the field" + name)
+            server, clients = sc.collector.wait(5).get(lines["/503-9-fails"]["trace"], (None, []))
+            tap.eq((server and server["spanId"], [c["spanId"] for c in clients]), (lines["/503-9-fails"]["span"], [p[2] for p in parts]),
+                   "one that fails is exported with the spans that servers were told" + name)
+            with lib.connect(sc.port) as s:
+                s.sendall(b"POST /chunks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
+                lib.Reader(s).response()
+            fields = [[(n.lower(), v) for n, v in f] for line, f in sc.seen if "/chunks" in line]
+            tap.ok(len(fields) == 1 and dict(fields[0]).get("transfer-encoding") == "chunked" and
+                   [n for n, _ in fields[0]].count("traceparent") == 1, "chunks have it, too" + name, str(fields))
 
 
 def trees(tap, args, count):
@@ -630,7 +664,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("telemetry", "an extension")
         tap.done()
-    for test in (shapes, contexts, removed, sampling, hops, troubles, stops, metrics, reloads, mistakes):
+    for test in (shapes, contexts, removed, sampling, unsampled, hops, troubles, stops, metrics, reloads, mistakes):
         tap.attempt(test.__name__, test, tap, args)
     tap.attempt("trees", trees, tap, args, args.count)
     tap.done()

@@ -410,8 +410,10 @@ static void check_early(struct config *cfg, struct diag_list *diags)
 
 static void check(struct config *cfg, struct diag_list *diags)
 {
-	for (const struct telemetry *t = sections_of(cfg)->first; t; t = t->next)
+	for (struct telemetry *t = sections_of(cfg)->first; t; t = t->next) {
 		check_section(t, diags);
+		telemetry_trace_prepare(t);
+	}
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		const struct use *u = slot_of(&use_slot, proxy_slots(px));
 		const struct telemetry *t = used_by(px);
@@ -493,16 +495,16 @@ static bool action_parse(struct conf_line *l, struct rule *r)
 static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	const struct sampling_rule *sr = r->data;
-	struct telemetry_trace *t = stream_trace(ctx->stream);
+	struct telemetry_trace *t = telemetry_trace(ctx->stream);
 	struct sample smp;
 
 	if (!t)
 		return RULE_CONTINUE;
 	if (!sr->expr)
-		telemetry_decide(ctx->stream, sr->threshold);
+		telemetry_decide(t, ctx->stream, sr->threshold);
 	else if (expr_eval(sr->expr, ctx, &smp) == EXPR_FOUND &&
 		 sample_cast(&smp, SMP_INT, ctx->arena))
-		telemetry_decide(ctx->stream, telemetry_threshold((double)smp.integer));
+		telemetry_decide(t, ctx->stream, telemetry_threshold((double)smp.integer));
 	return RULE_CONTINUE;
 }
 
@@ -517,7 +519,7 @@ static const struct rule_action actions[] = {
 
 static const struct telemetry_trace *trace_of(const struct expr_ctx *ctx)
 {
-	return ctx->stream ? stream_trace(ctx->stream) : NULL;
+	return ctx->stream ? telemetry_trace(ctx->stream) : NULL;
 }
 
 static enum expr_result give_copy(struct expr_ctx *ctx, struct sample *out, const char *text,

@@ -30,7 +30,7 @@ void telemetry_log_line(struct session *sess, struct stream *s, enum log_level l
 			struct slice line)
 {
 	const struct telemetry *conf = stream_trace_of_frontend(sess->fe);
-	const struct telemetry_trace *t = s ? stream_trace(s) : NULL;
+	const struct telemetry_trace *t = s ? telemetry_trace(s) : NULL;
 	struct strbuf *out = telemetry_text();
 	struct otlp o = otlp_begin(out, OTLP_LOGS, conf->json);
 	struct otlp_record r = {

@@ -39,6 +39,7 @@ struct telemetry {
 	bool is_silent;              /* servers are not told of what is not sampled */
 	unsigned accept, propagate;  /* enum telemetry_format */
 	uint64_t threshold;          /* random parts from here on are sampled */
+	uint64_t light;              /* below, a trace is an id only, as long as that does */
 	int64_t interval_ms, timeout_ms;
 	int64_t metrics_ms;          /* between exports of metrics; 0: none */
 	struct proxy *metrics;       /* the backend that gives them; NULL: none */
@@ -102,8 +103,12 @@ extern const struct stream_tracer telemetry_tracer;
 /* What the calling thread encodes elements in, emptied; and its end. */
 struct strbuf *telemetry_text(void);
 void telemetry_text_fini(void);
+/* The trace of a stream, made if there is only its id. NULL: it is not traced, or no memory. */
+struct telemetry_trace *telemetry_trace(struct stream *s);
 /* Decides anew, for a rule, of a stream that is traced. */
-void telemetry_decide(struct stream *s, uint64_t threshold);
+void telemetry_decide(struct telemetry_trace *t, struct stream *s, uint64_t threshold);
+/* Once it is checked: what its traces begin with. */
+void telemetry_trace_prepare(struct telemetry *conf);
 /* A part of 100 as a threshold. */
 uint64_t telemetry_threshold(double percent);
 /* Is a try at a server under way? As long as the stream has not ended, or has ended in <stage>. */

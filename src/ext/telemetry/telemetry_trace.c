@@ -5,10 +5,11 @@
  * nothing of what was received but a good tracestate: fields that are malformed end here. The texts
  * are added once; another try writes its span into them.
  *
- * Most traces begin here and are not sampled. Their first 8 bytes are the thread's, for a while;
- * the other 8 are drawn, and are the number of the first span, too, which is unique within its
- * trace; the span of a try is the same with its halves exchanged. So 16 digits are to be written
- * for a request, and the rest is copied.
+ * Most traces begin here and are not sampled. Their first 8 bytes are the thread's; the other 8 are
+ * drawn, and are the number of the first span, too, which is unique within its trace; the span of a
+ * try is the same with its halves exchanged. So 16 digits are to be written for a request, and the
+ * rest is copied. Such a trace is light: that number is all that is kept of it, and the field is
+ * written when the head is, until somebody asks for more.
  */
 #include <string.h>
 #include "base/clock.h"
@@ -38,12 +39,18 @@ static const struct slice context_names[CONTEXT_COUNT] = {
 #undef X
 };
 
-/* Which of them is it? CONTEXT_COUNT: none; told by its length, mostly. */
-static inline enum context_field field_of(const struct h1_field *f)
+/* May it be one of them, by the length of its name? */
+static inline bool may_be_context(const struct h1_field *f)
 {
 	const unsigned lengths = 1 << 2 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 17;
 
-	if (f->id || f->name.len > 17 || !(lengths >> f->name.len & 1) || !f->name.ptr)
+	return !f->id && f->name.len < 32 && lengths >> f->name.len & 1;
+}
+
+/* Which of them is it? CONTEXT_COUNT: none. */
+static enum context_field field_of(const struct h1_field *f)
+{
+	if (!may_be_context(f) || !f->name.ptr)
 		return CONTEXT_COUNT;
 	for (unsigned i = 0; i < CONTEXT_COUNT; i++)
 		if (slice_eq(f->name, context_names[i]))
@@ -75,7 +82,7 @@ static void note_field(struct received *r, enum context_field which, struct slic
 }
 
 /* The first field from <i> on that is one of them; m->fields.count: there is none. */
-static inline unsigned next_field(const struct http_msg *m, unsigned i)
+static unsigned next_field(const struct http_msg *m, unsigned i)
 {
 	while (i < m->fields.count && field_of(&m->fields.list[i]) == CONTEXT_COUNT)
 		i++;
@@ -130,11 +137,15 @@ uint64_t telemetry_threshold(double percent)
 	return part < (double)TELEMETRY_NEVER ? TELEMETRY_NEVER - (uint64_t)part : 0;
 }
 
+/* The random part of an id. */
+static inline uint64_t random_of(uint64_t id)
+{
+	return id & (TELEMETRY_NEVER - 1);
+}
+
 static inline void decide(struct telemetry_trace *t, uint64_t threshold)
 {
-	uint64_t random = t->ours.id[1] & (TELEMETRY_NEVER - 1);
-
-	t->ours.decision = random >= threshold ? TRACE_SAMPLED : TRACE_DROPPED;
+	t->ours.decision = random_of(t->ours.id[1]) >= threshold ? TRACE_SAMPLED : TRACE_DROPPED;
 }
 
 /* Tells the engine what it wants to hear of it. No server is told of what is silent, but has a
@@ -147,10 +158,8 @@ static inline void want(struct stream *s, const struct telemetry_trace *t)
 	stream_trace_wants(s, is_sampled || !t->conf->is_silent || t->was_told, is_sampled);
 }
 
-void telemetry_decide(struct stream *s, uint64_t threshold)
+void telemetry_decide(struct telemetry_trace *t, struct stream *s, uint64_t threshold)
 {
-	struct telemetry_trace *t = stream_trace(s);
-
 	decide(t, threshold);
 	t->decider = BY_RULE;
 	want(s, t);
@@ -161,21 +170,33 @@ static inline uint64_t with_halves_exchanged(uint64_t id)
 	return id << 32 | id >> 32;
 }
 
+/* What traces that begin on this thread have in common: the first half of their ids, and a field
+ * with it. <half> is 0 before the first one.
+ */
+#define FIRST_LEN 32 /* "traceparent: 00-" and 16 digits */
+static __thread struct {
+	uint64_t half;
+	char field[FIRST_LEN];
+} first;
+static __thread uint64_t serial;
+#define SERIAL_STEP 0x9e3779b97f4a7c15ull
+
+static __attribute__((noinline)) void begin_thread(void)
+{
+	serial = num_random();
+	first.half = num_random() | 1;
+	memcpy(first.field, "traceparent: 00-", FIRST_LEN - SPAN_ID_HEX);
+	span_id_write(first.field + FIRST_LEN - SPAN_ID_HEX, first.half);
+}
+
 /* Never zero, nor the same with its halves exchanged: a random number of the thread's, counted up
  * and mixed, so none comes twice.
  */
 static inline uint64_t new_id(void)
 {
-	static __thread uint64_t serial;
-	uint64_t id;
+	uint64_t id = hash_u64(serial += SERIAL_STEP);
 
-	if (unlikely(!serial))
-		serial = num_random();
-	do {
-		serial += 0x9e3779b97f4a7c15;
-		id = hash_u64(serial);
-	} while (unlikely(id == with_halves_exchanged(id)));
-	return id;
+	return likely(id != with_halves_exchanged(id)) ? id : hash_u64(serial += SERIAL_STEP);
 }
 
 /* The span of a try: another one of the same trace. */
@@ -186,29 +207,52 @@ static inline uint64_t try_span(const struct telemetry_trace *t)
 	return id ? id : 1;
 }
 
-/* The first half of the ids of traces that begin on this thread, and a field with it. */
-#define FIRST_LEN 32 /* "traceparent: 00-" and 16 digits */
-static __thread struct {
-	uint64_t half;
-	unsigned left;               /* traces that it is still used for */
-	char field[FIRST_LEN];
-} first;
-
-static __attribute__((noinline)) void renew_first(void)
+/* A trace that begins here, by its number. NULL: no memory. */
+static struct telemetry_trace *new_trace(struct stream *s, const struct telemetry *conf,
+					 uint64_t id)
 {
-	first.half = new_id();
-	first.left = 1 << 16;
-	memcpy(first.field, "traceparent: 00-", FIRST_LEN - SPAN_ID_HEX);
-	span_id_write(first.field + FIRST_LEN - SPAN_ID_HEX, first.half);
+	struct telemetry_trace *t = arena_alloc(&s->arena, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->conf = conf;
+	t->first = NULL;
+	t->parent = 0;
+	t->tries = 0;
+	t->ours.flags = t->ours.decision = t->decider = 0;
+	t->has_state = t->was_told = t->is_told = false;
+	t->ours.id[0] = first.half;
+	t->ours.id[1] = t->ours.span = id;
+	stream_trace_set(s, t);
+	return t;
 }
 
-/* A trace of its own. */
-static inline void begin_trace(struct telemetry_trace *t)
+/* One that was light: more is asked of it. */
+static __attribute__((noinline)) struct telemetry_trace *grown(struct stream *s)
 {
-	if (unlikely(!first.left--))
-		renew_first();
-	t->ours.id[0] = first.half;
-	t->ours.id[1] = t->ours.span = new_id();
+	struct telemetry_trace *t = new_trace(s, stream_trace_of_frontend(s->fe),
+					      stream_trace_id(s));
+
+	if (t) {
+		t->ours.decision = TRACE_DROPPED;
+		t->decider = BY_RATIO;
+	}
+	return t;
+}
+
+struct telemetry_trace *telemetry_trace(struct stream *s)
+{
+	struct telemetry_trace *t;
+
+	if (!stream_is_traced(s))
+		return NULL;
+	t = stream_trace(s);
+	return t ? t : grown(s);
+}
+
+void telemetry_trace_prepare(struct telemetry *conf)
+{
+	conf->light = conf->is_silent || conf->propagate == TELEMETRY_W3C ? conf->threshold : 0;
 }
 
 /* Becomes a part of the sender's trace, if what was received, from field <i> on, names one. */
@@ -234,28 +278,44 @@ static __attribute__((noinline)) void follow(struct telemetry_trace *t, const st
 	}
 }
 
-static void trace_begin(struct stream *s, const void *how)
+/* A trace that may be more than light: the sender has said something from field <i> on, it is
+ * sampled, or the configuration wants more.
+ */
+static __attribute__((noinline)) void begin_full(struct stream *s, const struct telemetry *conf,
+						 uint64_t id, unsigned i)
 {
-	struct telemetry_trace *t = arena_alloc(&s->arena, sizeof(*t));
-	const struct telemetry *conf = how;
-	unsigned i;
+	struct telemetry_trace *t;
 
+	i = next_field(&s->req, i);
+	if (i == s->req.fields.count && random_of(id) < conf->light) {
+		stream_trace_by_id(s, id, !conf->is_silent);
+		return;
+	}
+	t = new_trace(s, conf, id);
 	if (!t)
 		return;
-	t->conf = conf;
-	t->first = NULL;
-	t->parent = 0;
-	t->tries = 0;
-	t->ours.flags = t->ours.decision = t->decider = 0;
-	t->has_state = t->was_told = t->is_told = false;
-	begin_trace(t);
-	stream_trace_set(s, t);
-	i = next_field(&s->req, 0);
-	if (unlikely(i < s->req.fields.count))
+	if (i < s->req.fields.count)
 		follow(t, &s->req, i);
-	if (likely(t->decider != BY_PARENT))
+	if (t->decider != BY_PARENT)
 		decide(t, conf->threshold);
 	want(s, t);
+}
+
+static void trace_begin(struct stream *s, const void *how)
+{
+	const struct telemetry *conf = how;
+	uint64_t id;
+	unsigned i = 0;
+
+	if (unlikely(!first.half))
+		begin_thread();
+	id = new_id();
+	while (i < s->req.fields.count && !may_be_context(&s->req.fields.list[i]))
+		i++;
+	if (unlikely(i < s->req.fields.count || random_of(id) >= conf->light))
+		begin_full(s, conf, id, i);
+	else
+		stream_trace_by_id(s, id, !conf->is_silent);
 }
 
 /* --- a request that leaves -------------------------------------------------------------------- */
@@ -305,17 +365,30 @@ static void add_b3_fields(struct http_msg *m, struct telemetry_trace *t,
 			   c->decision == TRACE_SAMPLED ? SLICE("1") : SLICE("0"));
 }
 
-/* The field of a trace that has begun here, at its first try: most of it is copied. */
-static inline void write_own(struct telemetry_trace *t)
+/* The field of a trace that has begun here, at its first try, but for its last digit: most of it is
+ * copied. LINE_LEN bytes.
+ */
+#define LINE_LEN (PARENT_AT + TRACEPARENT_LEN)
+static inline void write_own(char *line, uint64_t id)
 {
-	char *digits = t->field + FIRST_LEN;
+	char *digits = line + FIRST_LEN;
 
-	memcpy(t->field, first.field, FIRST_LEN);
-	span_id_write(digits, t->ours.id[1]);
+	memcpy(line, first.field, FIRST_LEN);
+	span_id_write(digits, id);
 	digits[16] = '-';
 	memcpy(digits + 17, digits + 8, 8);
 	memcpy(digits + 25, digits, 8);
-	memcpy(digits + 33, t->ours.decision == TRACE_SAMPLED ? "-01" : "-00", 3);
+	memcpy(digits + 33, "-00", 3);
+}
+
+/* The field of a trace that is light. */
+static size_t write_light(const struct http_msg *m, char *at)
+{
+	const struct stream *s = container_of(m, const struct stream, req);
+
+	write_own(at, stream_trace_id(s));
+	memcpy(at + LINE_LEN, "\r\n", 2);
+	return LINE_LEN + 2;
 }
 
 static void add_fields(struct http_msg *m, struct telemetry_trace *t,
@@ -349,15 +422,20 @@ static inline bool is_plain(const struct stream *s, const struct telemetry_trace
 	       t->ours.id[0] == first.half;
 }
 
-static void trace_connected(struct stream *s)
+static __attribute__((noinline)) void tell(struct stream *s, struct telemetry_trace *t)
 {
-	struct telemetry_trace *t = s->trail.trace;
 	struct trace_context c;
 
+	if (!t)
+		t = telemetry_trace(s);
+	if (!t)
+		return;
+	s->req.flags &= ~HTTP_MSG_LATE;
 	if (likely(is_plain(s, t) && !t->is_told)) {
 		t->is_told = true;
 		t->b3_text = t->b3_span_text = NULL;
-		write_own(t);
+		write_own(t->field, t->ours.id[1]);
+		t->field[LINE_LEN - 1] = t->ours.decision == TRACE_SAMPLED ? '1' : '0';
 		put_traceparent(&s->req, t);
 		return;
 	}
@@ -378,6 +456,20 @@ static void trace_connected(struct stream *s)
 		b3_write(t->b3_text, &c);
 	if (t->b3_span_text)
 		span_id_write(t->b3_span_text, c.span);
+}
+
+static void trace_connected(struct stream *s)
+{
+	struct telemetry_trace *t = stream_trace(s);
+
+	/* light: nothing is added to the head, nor copied, if that can be */
+	if (likely(!t && !(s->req.flags & (HTTP_MSG_EDITED | HTTP_MSG_ADDED)) &&
+		   s->back.ops && s->back.ops->late)) {
+		s->req.late = write_light;
+		s->req.flags |= HTTP_MSG_LATE;
+		return;
+	}
+	tell(s, t);
 }
 
 /* --- tries ------------------------------------------------------------------------------------ */
@@ -413,12 +505,13 @@ void telemetry_describe_try(struct stream *s, const struct telemetry_trace *t,
 
 static void trace_left(struct stream *s, enum stream_end why, unsigned status)
 {
-	struct telemetry_trace *t = stream_trace(s);
+	struct telemetry_trace *t;
 	struct telemetry_try *over;
 
 	if (!telemetry_is_trying(s, s->stage))
 		return;
-	over = arena_alloc(&s->arena, sizeof(*over));
+	t = telemetry_trace(s);
+	over = t ? arena_alloc(&s->arena, sizeof(*over)) : NULL;
 	if (!over)
 		return;
 	telemetry_describe_try(s, t, over);
@@ -468,10 +561,18 @@ struct strbuf *telemetry_text(void)
 
 static void trace_end(struct stream *s)
 {
+	const struct telemetry *conf = stream_trace_of_frontend(s->fe);
 	struct telemetry_trace *t = stream_trace(s);
 	struct strbuf *out;
 	unsigned count;
 
+	if (!t) {
+		if (conf->ignores_errors || !has_failed(s))
+			return;
+		t = telemetry_trace(s);
+	}
+	if (!t)
+		return;
 	if (t->ours.decision != TRACE_SAMPLED && (t->conf->ignores_errors || !has_failed(s)))
 		return;
 	out = telemetry_text();
