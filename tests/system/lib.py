@@ -119,7 +119,8 @@ class Tap:
 
 
 def guarded(main):
-    """Runs <main>; an exception becomes a failed line, so that there always is a plan."""
+    """Runs <main>; an exception becomes a failed line, so that there always is a plan. SIGTERM ends it in order."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         main()
     except Exception:

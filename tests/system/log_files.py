@@ -164,7 +164,7 @@ def hostile_fields(seed, count):
 def read_by_jq(tap, args):
     """Many more of these, read by a program that others wrote: as many objects as requests, numbers that are numbers."""
     if not shutil.which("jq"):
-        tap.skip("jq is not installed")
+        tap.skip("read by jq", "it is not installed")
         return
     with tempfile.TemporaryDirectory() as d:
         path = d + "/log"
@@ -299,7 +299,7 @@ def full(tap, args):
     """A disk without room, where one can be mounted: lines wait, then some are counted as lost, and those that are there are whole."""
     with tempfile.TemporaryDirectory() as d:
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", d], stderr=subprocess.DEVNULL).returncode:
-            tap.skip("no file system can be mounted here")
+            tap.skip("a full disk", "no file system can be mounted here")
             return
         try:
             path = d + "/log"

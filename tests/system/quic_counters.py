@@ -71,10 +71,9 @@ def on(which, data):
 
 def frame(kind, body):
     """A frame of QUIC of any type, in a packet of its own."""
-    from aioquic.quic.packet import QuicPacketType
-    from aioquic.tls import Epoch
-
     def act(c):
+        from aioquic.quic.packet import QuicPacketType
+        from aioquic.tls import Epoch
         write = c._quic._write_application
 
         def and_ours(builder, path, now):

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +85,8 @@ static int in_child(int (*what)(void), bool forbid)
 	int status;
 
 	if (pid == 0) {
-		if (forbid)
+		/* (as the program does; without it, only root may set a filter) */
+		if (forbid && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 			rights_forbid_programs();
 		_exit(what());
 	}
