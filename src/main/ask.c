@@ -34,6 +34,17 @@ static int connect_to(const char *path)
 	return -1;
 }
 
+/* What to do about it. */
+static const char *why_not(int error)
+{
+	if (error == ENOENT)
+		return " The socket is the one of 'stats socket <path> level admin' in the "
+		       "'global' section of what runs.";
+	if (error == ECONNREFUSED)
+		return " The process that made it has ended.";
+	return "";
+}
+
 int ask_run(const char *path, const char *command, FILE *out)
 {
 	char text[4096];
@@ -42,7 +53,8 @@ int ask_run(const char *path, const char *command, FILE *out)
 	int fd = connect_to(path);
 
 	if (fd < 0) {
-		diag_say(DIAG_ALERT, "Cannot connect to '%s': %s.", path, strerror(errno));
+		diag_say(DIAG_ALERT, "Cannot connect to '%s': %s.%s", path, strerror(errno),
+			 why_not(errno));
 		return 1;
 	}
 	if (send(fd, command, strlen(command), MSG_NOSIGNAL) >= 0 &&

@@ -226,7 +226,8 @@ static bool limit_check(struct config *cfg, struct rule *r, struct diag_list *di
 	lim->checked = true;
 	t = table_lookup(cfg, name);
 	if (!t) {
-		diag_add(diags, DIAG_ALERT, &place, NULL, "'%s rate-limit': there is no "
+		diag_add(diags, DIAG_ALERT, &place, "as in 'stick-table type ipv6 size 100k expire "
+			 "10m', in that section", "'%s rate-limit': there is no "
 			 "stick-table '%s': declare one, or name another by 'table'.",
 			 ruleset_name(r->set), name);
 		return false;
