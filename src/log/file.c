@@ -26,6 +26,7 @@
 #include "base/diag.h"
 #include "core/lock.h"
 #include "core/mailbox.h"
+#include "core/spawn.h"
 #include "file_priv.h"
 
 #define BUFFER_BYTES (4 << 20)
@@ -424,7 +425,7 @@ static void writer_start(void)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	writer.is_over = false;
-	writer.is_running = pthread_create(&writer.thread, NULL, writer_run, NULL) == 0;
+	writer.is_running = spawn_thread(&writer.thread, writer_run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

@@ -161,6 +161,17 @@ def hostile_fields(seed, count):
         yield text.strip(b" \t") or b"x"
 
 
+def without_rights(tap, args):
+    """A process that is an ordinary user's, and may start no programs: its writer starts all the same."""
+    with tempfile.TemporaryDirectory() as d:
+        os.chmod(d, 0o777)
+        path = d + "/log"
+        port, proxy = setup(args, path, globals_="\tuser nobody" if os.geteuid() == 0 else "")
+        with proxy:
+            ask(port, 0, 5)
+            tap.ok(lib.until(lambda: numbers(path) == list(range(5))), "lines of a process without rights", numbers(path))
+
+
 def read_by_jq(tap, args):
     """Many more of these, read by a program that others wrote: as many objects as requests, numbers that are numbers."""
     if not shutil.which("jq"):
@@ -337,7 +348,7 @@ def main():
                          ("flood", 10000, "requests as fast as they come"),
                          ("rate", 0, "or so many a second"), ("hostile", 300, "requests with fields that jq reads"))
     tap = lib.Tap()
-    tap.run((plain, rotation, hostile, read_by_jq, flood, reloads, killed, full, refused), args)
+    tap.run((plain, without_rights, rotation, hostile, read_by_jq, flood, reloads, killed, full, refused), args)
     tap.done()
 
 
