@@ -145,6 +145,8 @@ bool pattern_ref_has_version(struct pattern_ref *ref, uint32_t version);
  */
 struct pattern_ref *pattern_ref_next_file(const struct config *cfg, const struct pattern_ref *ref);
 const char *pattern_ref_file(const struct pattern_ref *ref);
+/* How often what is in force was changed since the file was read. Any thread. */
+uint64_t pattern_ref_changes(const struct pattern_ref *ref);
 /* Reads its file again, in steps, unseen by readers until all of it was found good. The caller
  * keeps the configuration until then, and ends with pattern_reading_free(), at any time. NULL:
  * <error>.

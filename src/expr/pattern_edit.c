@@ -151,10 +151,18 @@ void pattern_set_event_hook(pattern_event_fn *fn)
 }
 
 /* Of a change that was made, to the version in force if <is_now>. Without the lock. */
-static void tell(const struct pattern_ref *ref, enum pattern_event event, bool is_now)
+static void tell(struct pattern_ref *ref, enum pattern_event event, bool is_now)
 {
-	if (is_now && event_hook)
+	if (!is_now)
+		return;
+	__atomic_fetch_add(&ref->changes, 1, __ATOMIC_RELAXED);
+	if (event_hook)
 		event_hook(ref, event);
+}
+
+uint64_t pattern_ref_changes(const struct pattern_ref *ref)
+{
+	return __atomic_load_n(&ref->changes, __ATOMIC_RELAXED);
 }
 
 static uint32_t version_meant(const struct pattern_ref *ref, uint32_t version)

@@ -72,6 +72,7 @@ struct pattern_ref {
 	bool is_broken;             /* numbers of an index are behind: make all anew first */
 	unsigned value_types;       /* 1 << enum sample_type of what its values must be */
 	struct pattern_bin bin;     /* what readers may still hold */
+	uint64_t changes;           /* at run time; atomic */
 };
 
 /* Which way a value must lie. */

@@ -7,19 +7,25 @@
 #include "codec/json_text.h"
 #include "conf/kept.h"
 #include "ctl/ctl.h"
+#include "expr/pattern.h"
+#include "ext/compression.h"
+#include "front/listen.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/walk.h"
 #include "stream/rule_list.h"
 #include "stream/split.h"
+#include "tls/tls.h"
 #include "config_diff_priv.h"
 #include "generation_priv.h"
+#include "settings_priv.h"
 
 struct config_dump {
 	struct config *config;         /* counted */
 	struct proxy_hold hold;
 	const struct conf_kept *line;  /* the next one; NULL: no more */
 	const struct proxy *px;        /* whose section it is in; NULL: of none */
+	bool is_global;                /* it is in a section `global` */
 	bool json, begun;
 };
 
@@ -92,6 +98,115 @@ static void proxy_changes(const struct proxy *px, struct changes *c)
 		say_change(c, px->balancing.unpublished ? "published" : "unpublished");
 }
 
+/* --- limits of the process */
+
+static int64_t now_maxconn(void)
+{
+	return __atomic_load_n(&main_limits.maxconn, __ATOMIC_RELAXED);
+}
+
+static int64_t now_conn_rate(void)
+{
+	struct listen_figures figures;
+
+	listen_get_figures(&figures);
+	return figures.conn_rate_limit;
+}
+
+static int64_t now_session_rate(void)
+{
+	struct listen_figures figures;
+
+	listen_get_figures(&figures);
+	return figures.session_rate_limit;
+}
+
+static int64_t now_tls_rate(void)
+{
+	struct tls_figures t;
+
+	tls_get_figures(&t);
+	return (int64_t)t.rate_limit;
+}
+
+static int64_t now_compression_rate(void)
+{
+	return (int64_t)(compression_rate_limit() >> 10);
+}
+
+/* What `set maxconn global` and `set rate-limit` change. */
+static const struct global_limit {
+	const char *keyword;
+	int64_t (*now)(void);
+} limits[] = {
+	{ "maxconn", now_maxconn }, { "maxconnrate", now_conn_rate },
+	{ "maxsessrate", now_session_rate }, { "maxsslrate", now_tls_rate },
+	{ "maxcomprate", now_compression_rate },
+};
+
+/* What the files say of it; the last line counts. */
+static int64_t configured_limit(const struct config *cfg, const struct global_limit *g)
+{
+	int64_t value = 0, most = g == limits ? main_limits.hard_maxconn : INT64_MAX;
+	bool is_global = false;
+
+	for (const struct conf_kept *k = conf_kept_first(cfg); k; k = k->next) {
+		if (k->opens)
+			is_global = strcmp(conf_kept_word(k, 0), "global") == 0;
+		else if (is_global && strcmp(conf_kept_word(k, 0), g->keyword) == 0)
+			value = strtoll(conf_kept_word(k, 1), NULL, 10);
+	}
+	if (g == limits && (!value || value > most))
+		return most;
+	return value;
+}
+
+static void limit_changes(const struct config *cfg, const struct global_limit *g,
+			  struct changes *c)
+{
+	int64_t now = g->now();
+
+	if (now != configured_limit(cfg, g))
+		say_number(c, g->keyword, now);
+}
+
+/* --- maps and lists of patterns */
+
+/* Does this word of a line name the file: alone, or as an argument? */
+static bool word_has_file(const char *word, const char *file)
+{
+	const char *at = strstr(word, file);
+	size_t len = strlen(file);
+
+	while (at) {
+		char before = at > word ? at[-1] : '(', after = at[len] ? at[len] : ')';
+
+		if (strchr("(@ ,\"'", before) && strchr("), \"'", after))
+			return true;
+		at = strstr(at + 1, file);
+	}
+	return false;
+}
+
+static void file_changes(const struct config *cfg, const struct conf_kept *k, struct changes *c)
+{
+	struct pattern_ref *ref = NULL;
+
+	while ((ref = pattern_ref_next_file(cfg, ref)) != NULL) {
+		const char *file = pattern_ref_file(ref);
+
+		if (!pattern_ref_changes(ref))
+			continue;
+		for (int i = 1; i < k->count; i++)
+			if (word_has_file(conf_kept_word(k, i), file)) {
+				say_change(c, "entries of its file");
+				return;
+			}
+	}
+}
+
+/* --- lines */
+
 static const struct proxy *proxy_of_line(const struct config *cfg, const struct conf_kept *k)
 {
 	static const struct { const char *word; unsigned caps; } kinds[] = {
@@ -120,7 +235,15 @@ static void split_changes(const struct proxy *px, const struct conf_kept *k, str
 	}
 }
 
-/* What is not as the line says. */
+static void global_changes(const struct config_dump *d, const struct conf_kept *k,
+			   struct changes *c)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(limits); i++)
+		if (strcmp(conf_kept_word(k, 0), limits[i].keyword) == 0)
+			limit_changes(d->config, &limits[i], c);
+}
+
+/* What is not as the line of a proxy says. */
 static void line_changes(const struct proxy *px, const struct conf_kept *k, struct changes *c)
 {
 	const struct server *srv;
@@ -140,6 +263,16 @@ static void line_changes(const struct proxy *px, const struct conf_kept *k, stru
 		server_changes(srv, c);
 }
 
+/* For `show config`: what the other sections have, too. */
+static void all_changes(const struct config_dump *d, const struct conf_kept *k, struct changes *c)
+{
+	if (!k->opens && d->is_global)
+		global_changes(d, k, c);
+	line_changes(d->px, k, c);
+	if (!k->opens)
+		file_changes(d->config, k, c);
+}
+
 /* --- show config ------------------------------------------------------------------------------ */
 
 static void put_line(struct config_dump *d, const struct conf_kept *k, struct strbuf *out)
@@ -150,7 +283,7 @@ static void put_line(struct config_dump *d, const struct conf_kept *k, struct st
 
 	strbuf_init_fixed(&said, text, sizeof(text));
 	c.out = &said;
-	line_changes(d->px, k, &c);
+	all_changes(d, k, &c);
 	if (!k->opens)
 		strbuf_add_char(out, '\t');
 	conf_kept_put(k, out);
@@ -172,7 +305,7 @@ static void put_line_json(struct config_dump *d, const struct conf_kept *k, stru
 		      k->opens ? "true" : "false");
 	json_put_string(out, strbuf_slice(&text));
 	strbuf_add_str(out, ",\"changed\":[");
-	line_changes(d->px, k, &c);
+	all_changes(d, k, &c);
 	strbuf_add_str(out, "]}");
 	strbuf_fini(&text);
 	d->begun = true;
@@ -286,6 +419,7 @@ static enum ctl_step show_config(struct ctl_request *rq)
 		if (k->opens) {
 			put_added_servers(d, d->px, rq->out);
 			d->px = proxy_of_line(d->config, k);
+			d->is_global = strcmp(conf_kept_word(k, 0), "global") == 0;
 		}
 		if (d->json)
 			put_line_json(d, k, rq->out);
@@ -314,6 +448,42 @@ static void put_change(struct config_dump *d, const struct proxy *px, const char
 	d->begun = true;
 }
 
+/* Limits of the process; files whose entries are not those that were read. */
+static void put_general_changes(struct config_dump *d, struct strbuf *out)
+{
+	struct pattern_ref *ref = NULL;
+	const char *quote = d->json ? "\"" : "";
+	struct strbuf said, name;
+
+	for (unsigned i = 0; i < ARRAY_LEN(limits); i++) {
+		struct changes c = { .out = &said, .before = quote, .between = "", .after = quote };
+		char text[100];
+
+		strbuf_init_fixed(&said, text, sizeof(text));
+		limit_changes(d->config, &limits[i], &c);
+		if (!c.any)
+			continue;
+		strbuf_printf(out, d->json ? "%s{\"section\":\"global\",\"changed\":[%.*s]}" :
+			      "%s!global: %.*s\n", d->json && d->begun ? "," : "",
+			      SLICE_FMT(strbuf_slice(&said)));
+		d->begun = true;
+	}
+	while ((ref = pattern_ref_next_file(d->config, ref)) != NULL) {
+		if (!pattern_ref_changes(ref))
+			continue;
+		strbuf_init(&name);
+		if (d->json)
+			json_put_string(&name, slice_of(pattern_ref_file(ref)));
+		else
+			strbuf_add_str(&name, pattern_ref_file(ref));
+		strbuf_printf(out, d->json ? "%s{\"file\":%.*s,\"changed\":[\"entries\"]}" :
+			      "%s!%.*s: entries\n", d->json && d->begun ? "," : "",
+			      SLICE_FMT(strbuf_slice(&name)));
+		strbuf_fini(&name);
+		d->begun = true;
+	}
+}
+
 /* What the files of the start do not have. */
 static void put_additions(struct config_dump *d, struct strbuf *out)
 {
@@ -326,6 +496,14 @@ static void put_additions(struct config_dump *d, struct strbuf *out)
 			if (srv->life.is_dynamic)
 				put_change(d, px, srv->name, added, out);
 	}
+}
+
+/* What of a proxy a line is about: a server, or what the line is. */
+static const char *subject_of(const struct conf_kept *k)
+{
+	if (k->opens)
+		return "";
+	return conf_kept_word(k, strcmp(conf_kept_word(k, 0), "server") == 0);
 }
 
 /* The things that were changed on the Runtime API. */
@@ -344,10 +522,10 @@ static void put_changes(struct config_dump *d, struct strbuf *out)
 			d->px = proxy_of_line(d->config, k);
 		line_changes(d->px, k, &c);
 		if (c.any)
-			put_change(d, d->px, k->opens ? "" : conf_kept_word(k, 1),
-				   strbuf_slice(&said), out);
+			put_change(d, d->px, subject_of(k), strbuf_slice(&said), out);
 	}
 	put_additions(d, out);
+	put_general_changes(d, out);
 }
 
 static enum ctl_step show_config_diff(struct ctl_request *rq)

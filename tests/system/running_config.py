@@ -31,6 +31,7 @@ frontend web
 backend app
     server s1 127.0.0.1:1
     server s2 127.0.0.1:2
+    http-request set-header x-owner "%[req.hdr(host),map({dir}/owners.map,none)]" if !{{ path -f {dir}/open.lst }}
 """
 SECRETS = ("Tooth", "Fairy", "Gnome")
 # places where a secret may stand: it is the word with Fairy in it, or the part of one
@@ -109,6 +110,28 @@ def differences(tap, p, text):
         tap.ok(secret not in p.ask("show config") + p.diff() + p.ask("show config json"), "a secret is not shown")
 
 
+def general(tap, p):
+    """Limits of the process, entries of files: told in the difference, and at their lines."""
+    before = p.diff()
+    for command in ("set maxconn global 77", "set rate-limit connections global 8000", "set rate-limit ssl-sessions global 9000",
+                    "add map %s/owners.map a.example ann" % p.folder, "add acl %s/open.lst /open" % p.folder):
+        p.ask(command)
+    told = ["!global: maxconn 77", "!global: maxconnrate 8000", "!global: maxsslrate 9000",
+            "!%s/open.lst: entries" % p.folder, "!%s/owners.map: entries" % p.folder]
+    tap.eq((before, p.diff().split("\n")), ("", told), "limits of the process, a map and a list are told")
+    lines = [x["changed"] for x in json.loads(p.ask("show config json"))["lines"] if "owners.map" in x["text"]]
+    tap.eq(lines, [["entries of its file"]], "at the line that uses them")
+    objects = json.loads(p.ask("show config diff json"))["changed"]
+    tap.eq([(x.get("section", x.get("file", "").rpartition("/")[2]), x["changed"]) for x in objects],
+           [("global", ["maxconn 77"]), ("global", ["maxconnrate 8000"]), ("global", ["maxsslrate 9000"]), ("open.lst", ["entries"]),
+            ("owners.map", ["entries"])], "the same as JSON")
+    for command in ("set maxconn global 0", "set rate-limit connections global 0", "set rate-limit ssl-sessions global 0"):
+        p.ask(command)
+    tap.eq(p.diff().split("\n"), told[3:], "set back, there is no difference")
+    p.ask("reload")
+    tap.eq(p.diff(), "", "a reload reads the files again")
+
+
 def gone(tap, p, text):
     os.rename(p.folder + "/web.cfg", p.folder + "/away")
     tap.ok("Cannot open configuration file" in p.diff(), "the file is gone", p.diff())
@@ -181,10 +204,13 @@ def main():
         p = Program(os.path.abspath(args.program), folder)
         text = CONF.format(dir=folder, port=lib.ports(1)[0])
         p.write(text)
+        p.write("b.example bob\n", "owners.map")
+        p.write("/none\n", "open.lst")
         child = subprocess.Popen([p.program, "-f", folder + "/web.cfg"], stderr=subprocess.DEVNULL)
         try:
             lib.until(lambda: os.path.exists(p.sock) and p.ask("show version"))
             differences(tap, p, text)
+            general(tap, p)
             gone(tap, p, text)
             shuffled(tap, p, text, args.seed)
             places(tap, args)
