@@ -18,8 +18,8 @@ static bool line_is_anonymous_defaults(const struct conf_line *l)
 
 static bool rules_refuse_anonymous(struct conf_line *l)
 {
-	return conf_error(l, 0, "a section with a name, as in 'defaults web', may have rules: those "
-			  "of frontends, or those of backends",
+	return conf_error(l, 0, "a section with a name, as in 'defaults web', may have rules: "
+			  "those of frontends, or those of backends",
 			  "'%s' not allowed in anonymous 'defaults' section.", l->keyword->words);
 }
 

@@ -9,7 +9,7 @@
  * drawn, and are the number of the first span, too, which is unique within its trace; the span of a
  * try is the same with its halves exchanged. So 16 digits are to be written for a request, and the
  * rest is copied. Such a trace is light: that number is all that is kept of it, and the field is
- * written when the head is, until somebody asks for more.
+ * written when the head is, until a rule, a fetch or a failure wants more.
  */
 #include <string.h>
 #include "base/clock.h"
