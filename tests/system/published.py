@@ -138,10 +138,10 @@ class Daemon:
     def gone(pid):
         try:
             os.kill(pid, 0)
-        except OSError:
+            with open("/proc/%d/stat" % pid) as f:
+                return f.read().split(") ")[1][0] == "Z"
+        except OSError: # also between the two
             return True
-        with open("/proc/%d/stat" % pid) as f:
-            return f.read().split(") ")[1][0] == "Z"
 
     def stop(self):
         """Asks every process of the pid file to end; returns whether they did."""
