@@ -76,6 +76,12 @@ enum stream_stage {
 };
 _Static_assert(STAGE_COUNT < 32, "a bit for each stage");
 
+/* A connection to a server that the stream has left. */
+struct stream_left {
+	struct addr source;          /* our address */
+	struct endpoint_facts facts;
+};
+
 enum step { STEP_NEXT, STEP_AGAIN, STEP_WAIT, STEP_END };
 
 enum stream_flags {
@@ -179,7 +185,7 @@ struct stream {
 		uint16_t interims;     /* 1xx answers that the server has sent */
 		uint8_t handshake;     /* of that connection: 0, or why it failed (conn_error.h) */
 		uint32_t tls_error;    /* and OpenSSL's number */
-		struct addr *source;   /* ours, of one that was left, for %bi; or NULL */
+		struct stream_left *left; /* what the log tells of one that was left; or NULL */
 	} answer;
 	struct {
 		uint16_t left, count;
@@ -283,6 +289,10 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
  * instance.
  */
 struct stream *stream_of_endpoint(struct endpoint *ep);
+/* What the mux of <ep>, the front or the back of <s>, tells, or what holds for one that carries a
+ * single stream. Of a back that was left: what was kept of it. False: there is none.
+ */
+bool stream_mux_facts(const struct stream *s, const struct endpoint *ep, struct endpoint_facts *out);
 
 /* The overrides, made on first use; NULL: no memory. */
 struct stream_overrides *stream_overrides_get(struct stream *s);

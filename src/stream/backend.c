@@ -54,17 +54,20 @@ static void keep_error(struct stream *s, const struct conn *c)
 		s->answer.handshake = errors[tls_refusal(c, &s->answer.tls_error)];
 }
 
-/* For the log, if it shows our address towards the server. */
-static void keep_source(struct stream *s, const struct conn *c)
+/* For the log, if it shows our address towards the server, or asks about the connection. */
+static void keep_facts(struct stream *s, const struct conn *c)
 {
 	const struct logformat *f = stream_proxy(s->fe)->log_format;
 
-	if (!f || !(logformat_needs(f) & STREAM_NEEDS_SOURCE))
+	if (!f || !(logformat_needs(f) & STREAM_NEEDS_SOURCE ||
+		    logformat_uses(f) & (EXPR_USE_L4_SERVER | EXPR_USE_L5_SERVER)))
 		return;
-	if (!s->answer.source)
-		s->answer.source = arena_alloc(&s->arena, sizeof(*s->answer.source));
-	if (s->answer.source)
-		*s->answer.source = conn_address(c, false);
+	if (!s->answer.left)
+		s->answer.left = arena_alloc(&s->arena, sizeof(*s->answer.left));
+	if (!s->answer.left)
+		return;
+	s->answer.left->source = conn_address(c, false);
+	stream_mux_facts(s, &s->back, &s->answer.left->facts);
 }
 
 void stream_drop_back(struct stream *s)
@@ -76,7 +79,7 @@ void stream_drop_back(struct stream *s)
 	if (c && (c->error || s->t.connected))
 		keep_error(s, c);
 	if (c && s->stage != STAGE_END)
-		keep_source(s, c);
+		keep_facts(s, c);
 	if (ep->ops)
 		ep->ops->detach(ep);
 	s->answer.from = NULL;

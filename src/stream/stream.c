@@ -76,6 +76,23 @@ struct stream *stream_of_endpoint(struct endpoint *ep)
 	return ep->user == &back_user ? stream_of_back(ep) : NULL;
 }
 
+bool stream_mux_facts(const struct stream *s, const struct endpoint *ep, struct endpoint_facts *out)
+{
+	if (!ep->ops) {
+		if (ep == &s->back && s->answer.left)
+			*out = s->answer.left->facts;
+		return ep == &s->back && s->answer.left;
+	}
+	*out = (struct endpoint_facts){ .streams = 1, .streams_limit = 1, .reset_code = -1 };
+	if (ep->ops->facts)
+		ep->ops->facts(ep, out);
+	else if (s->flags & STRM_HTTP)
+		out->major = 1;
+	if (out->major < 2 && ep == &s->front)
+		out->id = s->id.in_session;
+	return true;
+}
+
 static void stream_timer(struct timer *t)
 {
 	struct stream *s = container_of(t, struct stream, timer);

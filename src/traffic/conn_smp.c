@@ -36,6 +36,10 @@ static bool back_address(struct stream *s, bool remote, struct addr *out)
 		if (out->family != ADDR_NONE)
 			return true;
 	}
+	if (!remote && s && s->answer.left) {
+		*out = s->answer.left->source;
+		return out->family != ADDR_NONE;
+	}
 	if (!remote || !s || !s->server || !s->t.queued || !server_target(s, &to))
 		return false;
 	*out = addr_from_sockaddr(&to.sa, to.len);

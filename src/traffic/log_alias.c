@@ -68,7 +68,7 @@ static struct addr back_address(const struct stream *s, bool ours)
 		const struct conn *c = s->back.ops ?
 			s->back.ops->conn((struct endpoint *)&s->back) : NULL;
 
-		return c ? conn_address(c, false) : s->answer.source ? *s->answer.source : none;
+		return c ? conn_address(c, false) : s->answer.left ? s->answer.left->source : none;
 	}
 	if (!s->server)
 		return none;

@@ -22,21 +22,12 @@ static struct endpoint *endpoint_of(const struct expr_ctx *ctx)
 	return ep && ep->ops ? ep : NULL;
 }
 
-/* What the mux tells, or what holds for one that carries a single stream. False: there is none. */
 static bool facts_of(const struct expr_ctx *ctx, struct endpoint_facts *f)
 {
-	const struct endpoint *ep = endpoint_of(ctx);
+	enum mux_side side = *(const enum mux_side *)ctx->data;
+	const struct stream *s = ctx->stream;
 
-	if (!ep)
-		return false;
-	*f = (struct endpoint_facts){ .streams = 1, .streams_limit = 1, .reset_code = -1 };
-	if (ep->ops->facts)
-		ep->ops->facts(ep, f);
-	else if (ctx->stream->flags & STRM_HTTP)
-		f->major = 1;
-	if (f->major < 2 && ep == &ctx->stream->front)
-		f->id = ctx->stream->id.in_session;
-	return true;
+	return s && stream_mux_facts(s, side == MUX_FRONT ? &s->front : &s->back, f);
 }
 
 static enum expr_result fetch_streams(struct expr_ctx *ctx, const struct expr_arg *args,
