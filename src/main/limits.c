@@ -32,8 +32,9 @@
  * and connections that come with a reload or by the Runtime API.
  */
 #define TABLE_MAX (1 << 20)
-/* Memory of a connection besides its two buffers, for -m. */
-#define CONNECTION_BYTES 4680
+/* For -m: memory of a connection besides its two buffers; percent of all that are for these. */
+#define CONNECTION_BYTES 2944
+#define MEMORY_PERCENT 97
 
 struct main_limits main_limits;
 
@@ -124,6 +125,16 @@ static int64_t ideal_pipes(const struct config *cfg, const struct main_options *
 	return 0;
 }
 
+/* Two figures of <n> that count, as HAProxy has it. */
+static int64_t rounded_down(int64_t n)
+{
+	int64_t step = 1;
+
+	while (n / step >= 100)
+		step *= 10;
+	return n - n % step;
+}
+
 /* As many as <room> descriptors and the memory allow: client and server, and pipes where
  * they are used.
  */
@@ -139,9 +150,9 @@ static int64_t ideal_connections(const struct config *cfg, const struct main_opt
 		most = room * 2 / 5; /* one pipe for four connections */
 	if (o->memory_mb) {
 		int64_t each = 2 * (int64_t)set->bufsize + CONNECTION_BYTES;
-		int64_t bytes = (o->memory_mb << 20) / each;
+		int64_t fits = ((int64_t)o->memory_mb << 20) / 100 * MEMORY_PERCENT / each;
 
-		most = bytes < most ? bytes : most;
+		most = rounded_down(fits < most ? fits : most);
 	}
 	return most < 1 ? 1 : most;
 }

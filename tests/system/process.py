@@ -312,6 +312,9 @@ def limits(tap, b):
         tap.eq(p.stats()["f", "FRONTEND"]["slim"], "55", "-N limits each proxy by default")
     with lib.Proxy(b.program, conf, args=("-m", "77")) as p:
         tap.eq(p.info()["Memmax_MB"], "77", "-m limits the memory")
+    for size, maxconn in (("3", "85"), ("7", "190"), ("70", "1900")):
+        with lib.Proxy(b.program, conf, args=("-m", size)) as p:
+            tap.eq(p.info()["Maxconn"], maxconn, "-m %s leaves room for so many connections" % size)
     with lib.Proxy(b.program, "\tmaxconn 50\n\tnbthread 3\n" + conf) as p:
         info = p.info()
         tap.eq((info["Maxconn"], info["Nbthread"]), ("50", "3"), "maxconn and nbthread")
