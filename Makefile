@@ -520,7 +520,8 @@ check-bare:
 	@scripts/install-deps bare
 	@scripts/check-bare $(CHECK_BARE_ARGS)
 check-reference:
-	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
+	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(or $(REGTEST_FLAGS),--again 3) \
+	  $(REGTEST_ARGS)
 	$(if $(REGTEST_ARGS),,@$(PYTHON) tests/system/expressions.py --reference "$(REFERENCE)")
 dist:
 	@scripts/make-dist $(VERSION)$(SUBVERS)$(EXTRAVERSION)
