@@ -163,6 +163,11 @@ static bool server_check(struct server *srv, struct diag_list *diags, char *erro
 	server_complete(srv);
 	if (!id_is_free(srv, error, size))
 		return false;
+	if (srv->datagrams && srv->proxy->mode != PROXY_MODE_LOG) {
+		snprintf(error, size, "unsupported transport for server address in '%s' backend.",
+			 proxy_mode_name(srv->proxy->mode));
+		return false;
+	}
 	if (!server_proto_fits(srv)) {
 		snprintf(error, size, "MUX protocol is not usable for server.");
 		return false;

@@ -15,7 +15,7 @@
 
 enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_ABSTRACT_SHORT,
 		    KIND_FD, KIND_SOCKPAIR,
-		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_OTHER };
+		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_DATAGRAM, KIND_OTHER };
 
 static const struct {
 	const char *prefix;
@@ -26,8 +26,8 @@ static const struct {
 	{ "tcp@", KIND_ANY }, { "unix@", KIND_UNIX }, { "uxst@", KIND_UNIX },
 	{ "abns@", KIND_ABSTRACT }, { "fd@", KIND_FD }, { "sockpair@", KIND_SOCKPAIR },
 	{ "abnsz@", KIND_ABSTRACT_SHORT }, { "mptcp@", KIND_OTHER }, { "mptcp4@", KIND_OTHER },
-	{ "mptcp6@", KIND_OTHER }, { "udp@", KIND_OTHER }, { "udp4@", KIND_OTHER },
-	{ "udp6@", KIND_OTHER }, { "uxdg@", KIND_OTHER }, { "dgram+", KIND_OTHER },
+	{ "mptcp6@", KIND_OTHER }, { "udp@", KIND_DATAGRAM }, { "udp4@", KIND_DATAGRAM },
+	{ "udp6@", KIND_DATAGRAM }, { "uxdg@", KIND_DATAGRAM }, { "dgram+", KIND_DATAGRAM },
 	{ "quic+ipv4@", KIND_QUIC4 }, { "quic+ipv6@", KIND_QUIC6 }, { "quic+ip@", KIND_QUIC },
 	{ "quic4@", KIND_QUIC4 }, { "quic6@", KIND_QUIC6 }, { "quic+", KIND_QUIC },
 	{ "rhttp@", KIND_REVERSE },
@@ -332,6 +332,7 @@ static enum address_kind take_prefix(const char **text)
 
 bool address_parse(const char *text, unsigned flags, struct address *out)
 {
+	const char *whole = text;
 	enum address_kind kind = take_prefix(&text);
 	char copy[512];
 
@@ -341,6 +342,8 @@ bool address_parse(const char *text, unsigned flags, struct address *out)
 		return false;
 	if (kind == KIND_REVERSE)
 		return parse_reverse(text, flags, out);
+	if (kind == KIND_DATAGRAM)
+		return address_error(out, "dgram-type address not acceptable in '%s'", whole);
 	if (kind == KIND_OTHER)
 		return address_error(out, "this kind of address is not supported yet");
 	if (kind == KIND_FD || kind == KIND_SOCKPAIR) {

@@ -439,8 +439,8 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	if (!address_parse(text, flags, &a))
 		return option_error(l, "%s : %s", server_subject(srv), a.error);
 	if (a.fd >= 0)
-		return option_error(l, "%s : 'fd@' addresses are not supported yet.",
-				    server_subject(srv));
+		return option_error(l, "%s : a file descriptor is not acceptable here in '%s'",
+				    server_subject(srv), text);
 	if (a.is_quic && !conf_experimental(l->cfg))
 		return option_error(l, "%s : QUIC is experimental for server '%s', must be allowed "
 				    "via a global 'expose-experimental-directives'",
