@@ -10,15 +10,19 @@ compare with, and the test is skipped.
 # differs: bytes-at-once
 # differs: capture-in-conditions
 # differs: conf-backend-in-tables
+# differs: expr-boolean-sums
+# differs: expr-port-only
 # differs: http-target-bytes
 # differs: log-status
 # differs: log-values-missing
+# differs: res-ver-none
 # differs: response-return-reads
 # differs: timeouts-in-rules
 import collections
 import os
 import random
 import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -53,7 +57,7 @@ CONVERTERS = ("", "", "", "lower", "upper", "length", "hex", "base64", "b64dec",
               "when(forwarded)", "and(65535),add(86400),http_date(1)", "and(65535),add(86400000),ms_utime(%Y)", "protobuf(1,string)", "neg", "fe_exists", "date", "json_query($.a)", "jwt_header_query(alg)")
 LOG_ALIASES = ("b(%B)b", "%CC", "%CS", "%H", "%HM", "%HP", "%HPO", "%HQ", "%HU", "%HV", "%ST", "%b", "%ci", "%fi", "%f", "%ft", "%hr", "%hrl", "%hs", "%hsl",
                "%r", "%s", "%si", "%sp", "%ts", "%tsc", "%rc", "%sq", "%bq", "a(%ac)a", "%o", "%{+Q}o", "%{-Q}o", "%{+X}o", "%{+E}o", "%{+json}o", "%{-X,-E}o",
-               "%{+Q}r", "%{+E}HP", "%{+X}ST", "%{+Q,+E}hr", "%(name)ST", "%(n:int)ST", "%(t:str)HM", "%{+json}(x)HM", "%lc-", "%%", "b(%U)b", "%bi", "T(%Tq)T")
+               "%{+Q}r", "%{+E}HP", "%{+X}ST", "%{+Q,+E}hr", "%(name)ST", "%(n:int)ST", "%(t:str)HM", "%{+json}(x)HM", "l(%lc)l", "%%", "b(%U)b", "%bi", "T(%Tq)T")
 
 
 def quote(text):
@@ -200,13 +204,18 @@ class Maker:
 # What is known to differ, by the text of the difference: what was seen, and the rules of that frontend.
 EXPLAINED = (
     # such a rule has answered: its type tells, or nothing came
-    (r"(?s)^answer [^\n]*\n  ours      b'[^\n]*content-type: t/p[^\n]*\n  reference b'([^\n]*content-type: t/p[^\n]*)?'\n"
+    (r"(?s)^answer [^\n]*\n  ours      b'[^\n]*content-type: t/p[^\n]*\n  reference b'([^\n]*content-type: t/p[^\n]*|HTTP/1.1 200 OK\\r\\ncontent-length: 0\\r\\n[^\n]*)?'\n"
      r".*\n\s+http-response return [^\n]*lf-string [^\n]*\[(res\.|status|capture\.res)", "response-return-reads"),
     (r"^verdict: http-request sc-(set-gpt0?|add-gpc)\([0-9,]+\) (be_|cur_(server|tunnel|connect|queue|tarpit)_timeout|srv_name|bc_)\S*( if .*| unless .*)?"
      r"\n  only the reference refuses it", "conf-backend-in-tables"),
     # expressions.py has it, too
     (r"(?s)^log [^\n]*\n  ours      [^\n]*\n  reference [^\n]*\b(true|false)\b[^\n]*\n.*\n\s+log-format [^\n]*\+json\}[^\n]*(,bool|,not|\[bool\(1\)|"
-     r"always_true|fc_rcvd_proxy|,fe_exists|,strcmp\([^)]*\)|sc0_tracked|stopping),(add|mul|mod|neg|and)\b", "a number computed from a boolean stays one"),
+     r"always_true|fc_rcvd_proxy|,fe_exists|,strcmp\([^)]*\)|sc0_tracked|stopping),(add|mul|mod|neg|and)\b", "expr-boolean-sums"),
+    (r"(?s)^(log|answer) .*(,bool|,not|\[bool\(1\)|always_true|fc_rcvd_proxy|,fe_exists|,strcmp\([^)]*\)|sc0_tracked|stopping),(add|mul|mod|neg|and)"
+     r"(\([^)]*\))?,(be2hex|be2dec|hex|sha1|digest|base64|crc32|djb2|xxh64|bytes)\b", "expr-boolean-sums"),
+    (r"(?s)^(answer|log) .*be2hex\(:,1\),port_only", "expr-port-only"),
+    # text of something else, where nothing has answered
+    (r"(?s)^log [^\n]*\n  ours      [^\n]*\n  reference [^\n]*\d\.\d[^\n]*\n.*\n\s+http-request reject.*\n\s+log-format [^\n]*\[res\.ver", "res-ver-none"),
 )
 
 
@@ -278,7 +287,7 @@ class Pair:
                 if program == self.programs[1] and self.has_crashed(proxy, [got[number] for number, _ in requests]):
                     log.close()
                     raise Crashed(port)
-            proxy.stop() # what is to be logged was sent by then
+            proxy.stop(signal.SIGUSR1) # it ends behind its last stream: what is to be logged was sent by then
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.sendto(b"=end=", ("127.0.0.1", log.port))
         log.find("^=end=")
@@ -287,7 +296,8 @@ class Pair:
             line = re.sub(r"^(Connect from \S+):\d+", r"\1", line)
             # how many bytes have been read when a line is made is not the same: differs bytes-at-once
             line = re.sub(r"b\(\d+\)b", "b()b", line)
-            line = re.sub(r"([Ta])\(\d+\)[Ta]", r"\1()", line) # a time, connections of the moment
+            # a time, connections of the moment, how many lines there were before
+            line = re.sub(r"([Tal])\(-?\d+\)[Tal]", r"\1()", line)
             lines.setdefault(int(key[2] or key[1]) if key else -1, []).append(line)
         log.close()
         return got, {k: sorted(v) for k, v in lines.items()}
