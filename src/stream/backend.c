@@ -639,10 +639,25 @@ static enum step no_room(struct stream *s)
 	return retry_connect(s, true, NO_ROOM_MS);
 }
 
+/* The server's certificate is another one's than the name that was asked for, mostly the client's
+ * own: no try will mend that, nor may a client cost more than one. It logs as if all had been used.
+ */
+static void give_up_on_name(struct stream *s)
+{
+	struct conn *c = s->back.ops ? s->back.ops->conn(&s->back) : NULL;
+	uint32_t error;
+
+	if (!c || tls_refusal(c, &error) != TLS_REFUSED_NAME)
+		return;
+	s->retry.count = (uint16_t)(s->retry.count + s->retry.left);
+	s->retry.left = 0;
+}
+
 enum step stage_connecting(struct stream *s)
 {
 	if (s->back.flags & EP_ERROR) {
 		count_tls(s, false);
+		give_up_on_name(s);
 		return stream_connect_failed(s, true);
 	}
 	if (s->back.flags & EP_CONNECTED)
