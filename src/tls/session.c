@@ -316,7 +316,7 @@ struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *
 		return known;
 	}
 	pthread_mutex_lock(&ticket_files_lock);
-	list_append(&ticket_files, &t->link);
+	list_prepend(&ticket_files, &t->link); /* the last one read has id 0 */
 	pthread_mutex_unlock(&ticket_files_lock);
 	return t;
 }
@@ -344,7 +344,7 @@ void tls_tickets_drop(struct tls_tickets **pt)
 /* Has a later generation read the file again, which said something else? With the lock. */
 static bool is_outdated(const struct tls_tickets *t)
 {
-	for (const struct list *l = t->link.next; l != &ticket_files; l = l->next)
+	for (const struct list *l = t->link.prev; l != &ticket_files; l = l->prev)
 		if (strcmp(list_entry(l, struct tls_tickets, link)->file, t->file) == 0)
 			return true;
 	return false;
@@ -399,9 +399,9 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 	list_for_each(t, &ticket_files, link) {
 		if (is_outdated(t))
 			continue;
-		if (!which)
-			strbuf_printf(out, "%d (%s)\n", id, t->file);
-		else if (*which == '*' || t == only)
+		if (!which || *which == '*' || t == only)
+			strbuf_printf(out, "%s%d (%s)\n", which ? "# " : "", id, t->file);
+		if (which && (*which == '*' || t == only))
 			show_keys(out, t, id);
 		id++;
 	}
@@ -423,7 +423,8 @@ bool tls_tickets_add(const char *which, const char *key, const char **error)
 		return false;
 	while (n > 0 && len && key[--len] == '=')
 		n--;
-	*error = "'set ssl tls-key' received a key of wrong size.";
+	*error = n < 0 ? "'set ssl tls-key' received invalid base64 encoded TLS key."
+		       : "'set ssl tls-key' received a key of wrong size.";
 	if (n != (int)(16 + 2 * t->half)) {
 		tls_tickets_drop(&t);
 		return false;
