@@ -471,8 +471,6 @@ void proxies_check_added(struct proxy *be, struct diag_list *diags)
 		if (px->id > *last)
 			*last = px->id;
 	be->id = ++*last;
-	/* what frontends of the file send to it is not known */
-	if (!be->is_set.fullconn)
-		be->fullconn = 1;
+	/* what frontends of the file send to it is not known: none is there */
 	check_one(be, diags);
 }
