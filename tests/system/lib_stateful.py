@@ -6,11 +6,14 @@ Origin     the servers of both programs: answers, refuses, holds back; agents th
 World      one program on the configuration, its logs, held requests, reloads
 observe()  everything that a user can see of it, as named lists of lines
 """
+import base64
+import hashlib
 import os
 import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import threading
@@ -55,7 +58,6 @@ frontend fe2
     bind 127.0.0.1:{port2} name second
     maxconn 50
     default_backend rr
-{more}
 backend rr
     balance roundrobin
     option httpchk GET /health
@@ -87,6 +89,7 @@ backend tr
 backend dy
     balance random
     option httpchk GET /health
+{more}
 """
 FILES = {"ips.acl": "10.0.0.1\n10.1.0.0/16\n", "paths.acl": "/deny\n/no/\n", "str.map": "/a 1\n/b 2\n/c three\n",
          "beg.map": "/a x\n/ab xy\n/ z\n", "ip.map": "10.0.0.0/8 ten\n::1 six\n", "int.map": "1 one\n1:5 low\n",
@@ -166,7 +169,7 @@ class Ended(Exception):
 
 
 class World:
-    def __init__(self, program, name, origin, threads=1, inside=False, more="", more_global="", files=None):
+    def __init__(self, program, name, origin, threads=1, inside=False, more="", more_global="", place=None):
         self.program, self.name, self.origin = program, name, origin
         self.inside = inside    # reloads happen in the process
         self.dir = tempfile.mkdtemp(prefix="haps.")
@@ -174,10 +177,11 @@ class World:
         self.read_lines = 0
         self.holds = {}
         self.ports = dict(zip(("port", "port2", "tls", "tls2"), lib.ports(4)))
-        files = dict(FILES, **(files or {}))
-        for f, text in files.items():
+        for f, text in FILES.items():
             with open(os.path.join(self.dir, f), "w") as out:
                 out.write(text)
+        if place:
+            place(self.dir)
         fill = dict(origin.ports, dir=self.dir, log=self.log.port, threads=threads, **self.ports)
         more, more_global = more.format(**fill), more_global.format(**fill)
         self.conf = CONF.format(more=more, more_global=more_global, **fill)
@@ -200,6 +204,7 @@ class World:
     def plain(self, text):
         """Without what is this process's own: folders, ports, addresses of memory."""
         text = self.rx.sub(lambda m: self.by[m.group(0)], text)
+        text = re.sub(r"\b(exp|age|use)=\d+", r"\1=N", text)
         text = re.sub(r"check duration: \d+ms", "check duration: Tms", text)
         text = re.sub(r"captured on \[[^]]*\]", "captured on [DATE]", text)
         text = text.replace(" returned by OS (Connection refused)", " returned by OS")    # not always, in the reference
@@ -212,12 +217,27 @@ class World:
             words = m.group(1).split()
             if words[0] == "dir":
                 return self.dir
+            if words[0] in ("file", "base64"):
+                with open(os.path.join(self.dir, words[1]), "rb") as f:
+                    text = f.read()
+                return base64.b64encode(text).decode() if words[0] == "base64" else text.decode().strip()
+            if words[0] == "sess":
+                return self.session_of(int(words[1]))
             if words[0] == "ref":
                 lines = self.ask("show %s %s/%s" % (words[1], self.dir, words[2])).strip().split("\n")
                 lines = [l for l in lines if l.startswith("0x")]
                 return lines[int(words[3]) % len(lines)].split()[0] if lines else "0x1"
             return str(self.origin.ports.get(words[0]) or self.ports.get(words[0]) or m.group(0))
-        return re.sub(r"\{(dir|ref [^}]*|[og][1-4])\}", one, text)
+        return re.sub(r"\{(dir|(?:ref|file|base64|sess) [^}]*|[og][1-4])\}", one, text)
+
+    def session_of(self, n):
+        """The address of the session of a held request."""
+        s = self.holds.get("/hold%d-%s" % (n, self.name[0]))
+        if not s:
+            return "0x1"
+        mark = "src=127.0.0.1:%d " % s.getsockname()[1]
+        found = [l for l in self.ask("show sess").split("\n") if mark in l]
+        return found[0].split(":")[0] if found else "0x1"
 
     def ask(self, text):
         s = socket.socket(socket.AF_UNIX)
@@ -256,6 +276,37 @@ class World:
         if text.startswith("clear counters") and self.holds:
             return ""    # the reference clears how many there are now (row clear-gauges), and counts what begins before its end
         return self.ask("expert-mode on; experimental-mode on; set severity-output number; " + self.filled(text).replace("\\n", "\n"))
+
+    def do_seq(self, text):
+        """Commands one after the other, each on a connection of its own."""
+        return "\n".join(self.do_ctl(t) for t in text.split(" | "))
+
+    def do_shape(self, text):
+        """Whether a command is refused, and with which severity, not what it shows."""
+        got = self.do_ctl(text)
+        m = re.match(r"\[(\d)\]: ", got)
+        return "severity " + m.group(1) if m and m.group(1) in "345" else "answered"
+
+    def do_tls(self, rest):
+        """tls PORT PATH SNI [client=FILE] [field=value]...: which certificate was shown, and the answer."""
+        words = rest.split()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        fields = [w for w in words[3:] if not w.startswith("client=")]
+        for w in words[3:]:
+            if w.startswith("client=") and len(w) > 7:
+                context.load_cert_chain(os.path.join(self.dir, w[7:]))
+        try:
+            s = lib.connect(self.ports[words[0]], HANG)
+            s = context.wrap_socket(s, server_hostname=None if words[2] == "-" else words[2])
+            shown = hashlib.sha256(s.getpeercert(binary_form=True)).hexdigest()[:8]
+            lines = ["GET %s HTTP/1.1" % words[1], "Host: x", "Connection: close"] + [f.replace("=", ": ", 1) for f in fields]
+            s.sendall(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+        except (socket.timeout, TimeoutError):
+            raise Ended("%s: a handshake without an end within %d s" % (self.name, HANG))
+        except OSError as e:
+            return e.__class__.__name__
+        return shown + " " + self.answer(s)
 
     def request(self, path, fields, port="port"):
         s = lib.connect(self.ports[port], HANG)
@@ -417,12 +468,31 @@ class World:
                 out += ["   " + self.plain(l) for l in entries.strip().split("\n")]
         return out
 
+    def certificates(self):
+        """The lists of all kinds of files, and the crt-list's lines."""
+        asked = "show ssl cert", "show ssl ca-file", "show ssl crl-file", "show ssl crt-list -n %s/list" % self.dir
+        return [self.plain(l) for text in asked for l in self.ask(text).strip().split("\n") if "@system-ca" not in l]
+
+    def tables(self):
+        out = []
+        for t in ("tb", "ti"):
+            lines = self.ask("show table " + t).strip().split("\n")
+            out += [self.plain(re.sub(r"^0x\w+: ", "", l)) for l in [lines[0]] + sorted(lines[1:], key=lambda l: l.split()[1:2])]
+        return out
+
     def logs(self):
         """Lines since the last call; those of start and end of a process are not of the sequence."""
         with self.log.changed:
             lines = self.log.lines[self.read_lines:]
             self.read_lines = len(self.log.lines)
-        return [re.sub(r"-%s\b" % self.name[0], "", self.plain(l)) for l in lines]
+        return [re.sub(r"-%s\b" % self.name[0], "", self.plain(log_plain(l))) for l in lines]
+
+
+def log_plain(line):
+    """Without times, ports of clients, and what OpenSSL says of an alert: the reference sends none to servers."""
+    line = re.sub(r"SSL handshake failure \(error.*\)", "SSL handshake failure", line)
+    line = re.sub(r"(<HTTPCLIENT> \S+) [0-9/]+", r"\1 TIMES", line)
+    return re.sub(r"^127.0.0.1:\d+ ", "CLIENT ", re.sub(r"\[\d+/\w+/[0-9:.]+\]", "[DATE]", line))
 
 
 # Columns of `show stat` that depend on time, speed or the moment. Those of QUIC are of what this program has not.
@@ -453,4 +523,6 @@ def observe(world, everything):
         out["show stat"] = world.stats()
         out["show map"] = world.patterns("map")
         out["show acl"] = world.patterns("acl")
+        out["show ssl"] = world.certificates()
+        out["show table"] = world.tables()
     return out

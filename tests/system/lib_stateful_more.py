@@ -113,7 +113,7 @@ def certificates(r):
         "show ssl ocsp-updates", "update ssl ocsp-response {dir}/two.pem", "set ssl ocsp-response {base64 one.pem.ocsp}",
         "set ssl ocsp-response {base64 one.crt}", "show tls-keys", "show tls-keys {dir}/tickets",
         "set ssl tls-key {dir}/tickets " + r.choice(["Y" * 64, "x"]), "set ssl tls-key #0 " + "Z" * 64, "show tls-keys *",
-        "update ssl ocsp-response none", "acme status", "acme renew " + f, "acme challenge_ready %s domain x" % f])
+        "update ssl ocsp-response none"])
 
 
 def handshake(r):
@@ -187,7 +187,7 @@ SHAPES = [
     "set anon on", "set anon on 17", "set anon off", "set anon bad", "set anon global-key 7", "set anon", "set severity-output none",
     "set severity-output string", "set severity-output bad", "set severity-output", "prompt", "prompt n", "prompt i", "prompt p",
     "prompt timed", "prompt help", "prompt bad", "quit", "wait 1ms", "wait 1ms srv-removable none/s", "wait 1ms be-removable none",
-    "wait 1ms bad", "wait -h", "wait", "wait x", "operator", "user", "user; show env", "user; debug dev hash x", "operator; show fd",
+    "wait 1ms bad", "wait -h", "wait", "wait x", "acme status", "acme renew none", "acme renew", "acme challenge_ready x domain y", "acme bad", "operator", "user", "user; show env", "user; debug dev hash x", "operator; show fd",
     "user; set anon on", "operator; add ssl crt-list x", "user; show ssl cert", "user; show table tb", "operator; set table tb key z",
     "user; add backend b9 from named", "expert-mode off; debug dev hash x", "experimental-mode off; add backend b9 from named",
     "expert-mode off; trace h1 sink", "expert-mode", "expert-mode bad", "mcli-debug-mode on", "experimental-mode", "reload", "@1 show info",

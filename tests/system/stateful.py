@@ -14,10 +14,12 @@ import os
 import random
 import re
 import sys
+import tempfile
 import time
 
 import lib
 import lib_stateful
+import lib_stateful_more
 import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
@@ -25,12 +27,14 @@ from lib_stateful import Ended, Origin, World
 # differs: eresp-once
 # differs: patterns-entry-count
 # differs: stat-algo-random
+# differs: tls-crt-list-options
 # (row of tests/differences.txt, which steps or observations, what is taken out of both answers)
 KNOWN = [
     ("ctl-addresses", r"^(answer to )?ctl set server \S+ ((check|agent)-)?(addr|port)", r"\[[34]\]: "),
     ("eresp-once", r"^show stat$", r" eresp=\d+"),
     ("patterns-entry-count", r"^(answer to ctl |ctl )?show (map|acl)$", r"entry_cnt=\d+"),
     ("stat-algo-random", r"^show stat$", r"algo=(random|unknown)"),
+    ("tls-crt-list-options", r"^show ssl$|show ssl crt-list", r"\[[^]]*\]"),
 ]
 
 
@@ -93,7 +97,9 @@ class Run:
         alone = len(programs) == 1
         try:
             for name, program in programs:
-                self.worlds.append(World(program, name, origin, threads=2 if alone else 1, inside=alone and args.inside))
+                self.worlds.append(World(program, name, origin, threads=2 if alone else 1, inside=alone and args.inside,
+                                         more=lib_stateful_more.CONF, more_global=lib_stateful_more.GLOBAL,
+                                         place=lambda to: lib_stateful_more.place(args.folder, to)))
         except Exception:
             self.close()
             raise
@@ -229,7 +235,9 @@ def examine(tap, args, programs, origin, name, ops, left):
         if not again:
             print("# %s: once only: %s" % (name, found.more.replace("\n", "\n#   ")))
             return True
-        if getattr(again, "at", -1) >= 0:
+        if getattr(again, "at", -1) < 0:
+            ops = []
+        else:
             ops = shorter(args, programs, origin, ops, again.kind, left)
         found = result(args, programs, origin, ops) or again
     except Reference as e:
@@ -255,13 +263,16 @@ def main():
     else:
         tap.skip("comparison", "no reference program")
     origin = Origin()
+    folder = tempfile.TemporaryDirectory(prefix="hapf.")
+    args.folder = folder.name
+    lib_stateful_more.make(args.folder)
     if args.replay:
         with open(args.replay) as f:
             ops = [l.rstrip("\n") for l in f if l.strip() and not l.startswith("#")]
         found = result(args, programs, origin, ops)
         tap.ok(not found, args.replay, found and found.more)
         tap.done()
-    groups = [g for g in lib_stateful_ops.GROUPS if not args.groups or g[0].__name__ in args.groups.split(",")]
+    groups = [g for g in lib_stateful_ops.GROUPS + lib_stateful_more.GROUPS if not args.groups or g[0].__name__ in args.groups.split(",")]
     end = time.monotonic() + args.seconds
     seed, steps = args.seed, 0
     while time.monotonic() < end:
