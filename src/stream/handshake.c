@@ -121,8 +121,12 @@ void session_secure(struct session *s, bool readable)
 	s->flags |= SESS_EMBRYONIC;
 	s->conn->ops = &handshake_ops;
 	s->conn->owner = h;
-	if (!tls_accept(s->conn, bind))
+	if (!tls_accept(s->conn, bind)) {
 		handshake_end(h, false);
-	else if (readable && tls_handshake_step(s->conn))
+		return;
+	}
+	if (!s->fe->http.abort_is_said || s->fe->options & PROXY_OPT_ABORTONCLOSE)
+		tls_abort_on_close(s->conn);
+	if (readable && tls_handshake_step(s->conn))
 		handshake_ready(s->conn);
 }

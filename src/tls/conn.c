@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <openssl/err.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -139,6 +140,28 @@ static enum io handshake_go_on(struct conn *c, SSL *ssl)
 	return r;
 }
 
+#define LEFT_BYTES 65536 /* of a client that has left: thrown away unread */
+
+void tls_abort_on_close(struct conn *c)
+{
+	((struct tls_conn *)c->transport_ctx)->left = true;
+}
+
+/* Has the client closed its side in front of what costs most: the answer to its hello, or with TLS
+ * 1.2 the exchange of keys? The first look comes before any event that could tell.
+ */
+static bool has_left(struct conn *c, const struct tls_conn *t)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+
+	if (SSL_get_state(t->ssl) != TLS_ST_BEFORE)
+		return c->flags & CONN_RDHUP && SSL_version(t->ssl) != TLS1_3_VERSION;
+	if (c->fd >= 0 && !(c->flags & CONN_RDHUP) && poll(&p, 1, 0) == 1 &&
+	    p.revents & (POLLRDHUP | POLLHUP))
+		c->flags |= CONN_RDHUP;
+	return c->flags & CONN_RDHUP;
+}
+
 static enum io tls_handshake(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
@@ -148,6 +171,13 @@ static enum io tls_handshake(struct conn *c)
 		c->flags |= CONN_TX_HELD;
 		later(t);
 		return IO_OK;
+	}
+	if (t->left && has_left(c, t)) {
+		/* its end is no reset then */
+		if (c->fd >= 0)
+			(void)!recv(c->fd, NULL, LEFT_BYTES, MSG_TRUNC | MSG_DONTWAIT);
+		t->flags |= TLS_FL_FAILED;
+		return IO_ERR;
 	}
 	r = handshake_go_on(c, tls_enter(c));
 	if (tls_leave(c, false) == IO_ERR)

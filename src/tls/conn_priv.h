@@ -58,6 +58,7 @@ struct tls_conn {
 	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
+	bool left;                   /* a client that has closed its side is not answered */
 	uint32_t early_room;         /* towards a server: bytes that it still takes early */
 	uint64_t identity;           /* towards a server: server->identity when it began */
 	/* KeyUpdate messages received in this second; UINT32_MAX: too many */

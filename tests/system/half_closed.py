@@ -47,6 +47,10 @@ frontend f
 	use_backend refused if {{ path /refused }}
 	use_backend full if {{ path /full }}
 	default_backend b
+frontend patient
+	no option abortonclose
+	bind 127.0.0.1:{patient} ssl crt {pem}
+	http-request return status 200
 backend b
 	server s 127.0.0.1:{server}
 backend none
@@ -189,14 +193,76 @@ def at_random(tap, proxy, where, count, seed):
             return
 
 
+def tls_bytes(version):
+    """A client of TLS without a socket: its end, what comes, what goes."""
+    c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    c.check_hostname, c.verify_mode = False, ssl.CERT_NONE
+    c.minimum_version = c.maximum_version = version
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    return c.wrap_bio(incoming, outgoing, server_hostname="x"), incoming, outgoing
+
+
+def goes_on(end, outgoing):
+    """What the client has to say next."""
+    try:
+        end.do_handshake()
+        end.write(b"GET /return HTTP/1.1\r\nHost: x\r\n\r\n")
+    except ssl.SSLWantReadError:
+        pass
+    return outgoing.read()
+
+
+def stopped(pid):
+    """Are all threads?"""
+    states = []
+    for task in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/stat" % (pid, task)) as f:
+            states.append(f.read().rsplit(")", 1)[1].split()[0])
+    return set(states) == {"T"}
+
+
+def gave_up(proxy, port, version, flights):
+    """Bytes that come for the flight with which the client closes its side. The process sees both at once."""
+    end, incoming, outgoing = tls_bytes(version)
+    s = lib.connect(port)
+    for _ in range(flights - 1):
+        s.sendall(goes_on(end, outgoing))
+        incoming.write(s.recv(1 << 16))
+    proxy.process.send_signal(signal.SIGSTOP)
+    lib.until(lambda: stopped(proxy.process.pid))
+    s.sendall(goes_on(end, outgoing))
+    s.shutdown(socket.SHUT_WR)
+    # its end is acknowledged (FIN_WAIT2)
+    lib.until(lambda: s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == 5)
+    proxy.process.send_signal(signal.SIGCONT)
+    got = 0
+    while True:
+        part = s.recv(1 << 16)
+        if not part:
+            s.close()
+            return got
+        got += len(part)
+
+
+def handshakes_given_up(tap, proxy, where):
+    """option abortonclose of a frontend: a client that has left costs no handshake."""
+    for version, flights in ((ssl.TLSVersion.TLSv1_3, 1), (ssl.TLSVersion.TLSv1_2, 1), (ssl.TLSVersion.TLSv1_2, 2)):
+        what = "%s, closed with flight %d" % (version.name, flights)
+        got = gave_up(proxy, where["tls"], version, flights)
+        tap.ok(got == 0, what + ": not answered", got)
+        tap.ok(gave_up(proxy, where["patient"], version, flights) > 0, what + ", no option abortonclose: answered")
+    tap.ok(gave_up(proxy, where["tls"], ssl.TLSVersion.TLSv1_3, 2) > 0, "a request and the end behind the handshake: answered")
+
+
 def main():
     args = lib.arguments(__doc__, ("count", 100, "clients of the random part"), ("seed", 1, "of the random part"))
     tap = lib.Tap()
-    clear, tls, tcp, closed = lib.ports(4)
+    clear, tls, tcp, closed, patient = lib.ports(5)
     server = lib.Server(serve)
     with tempfile.TemporaryDirectory() as folder:
-        where = dict(clear=clear, tls=tls, tcp=tcp, closed=closed, server=server.port, pem=certificate(folder))
+        where = dict(clear=clear, tls=tls, tcp=tcp, closed=closed, patient=patient, server=server.port, pem=certificate(folder))
         with lib.Proxy(args.program, CONF.format(**where)) as proxy:
+            handshakes_given_up(tap, proxy, where)
             closed_windows(tap, proxy, where)
             at_random(tap, proxy, where, args.count, args.seed)
             tap.ok(proxy.alive(), "the proxy lives")
