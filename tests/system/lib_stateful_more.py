@@ -145,7 +145,9 @@ def backends(r):
     b = r.choice(["b1", "b2", "b1", "b2", "rr", "none", "fe", "dy"])
     roll = r.random()
     if roll < 0.3:
-        return "ctl add backend %s from %s%s" % (b, r.choice(["named", "named", "named", "none"]), r.choice(
+        if r.random() < 0.1:
+            return "ctl add backend b1 from none"
+        return "ctl add backend %s from named%s" % (b, r.choice(
             ["", " mode http", " mode http guid gb%d" % r.randrange(2), " mode tcp", " mode log", " bad", " mode", " guid"]))
     if roll < 0.5:
         return "ctl %s backend %s" % (r.choice(["publish", "publish", "unpublish"]), b)
