@@ -171,6 +171,10 @@ static bool take_pool_options(const char *text)
 
 	if (pool_set_options(text, &message))
 		return true;
+	if (strncmp(message, "unknown", strlen("unknown")) != 0) { /* help was asked for */
+		puts(message);
+		exit(EXIT_SUCCESS);
+	}
 	fprintf(stderr, "%s\n", message);
 	return false;
 }

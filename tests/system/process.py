@@ -324,6 +324,46 @@ def limits(tap, b):
             tap.ok(said, " ".join(args) + ": " + poller, p.output())
 
 
+MEMORY = ("fail no-fail no-merge merge cold-first hot-first integrity no-integrity no-global global no-cache cache caller no-caller tag "
+          "no-tag poison no-poison").split()
+
+
+def for_debugging(tap, b):
+    """Options of the command line that developers ask for: -dR, -dM, -dD, -d."""
+    good = b.file("debugging.cfg", GOOD % b.port)
+    conf = "defaults\n\tmode http\n\ttimeout client 5s\nfrontend f\n\tbind 127.0.0.1:%d\n\thttp-request return status 200\n"
+    for args, shared in (((), True), (("-dR",), False)):
+        port = lib.ports(1)[0]
+        with lib.Proxy(b.program, conf % port, args=args):
+            s = socket.socket()
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            tap.eq(s.connect_ex(("127.0.0.1", port)), 0, "it listens")
+            s.close()
+            with socket.socket() as s:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                try:
+                    s.bind(("127.0.0.1", port))
+                    took = True
+                except OSError:
+                    took = False
+            tap.eq(took, shared, "%s: its port can%s be shared" % (" ".join(args) or "without -dR", "" if shared else " not"))
+    wrong = [o for o in MEMORY if b.run("-dM" + o, "-c", "-f", good)[0]]
+    tap.eq(wrong, [], "-dM with each of its words")
+    tap.eq([b.run(o, "-c", "-f", good)[0] for o in ("-dM", "-dM0", "-dM80,no-merge,tag", "-dMnothing")], [0, 0, 0, 1],
+           "-dM, with a byte, with words behind it, with a word that is none")
+    status, out, err = b.run("-dMhelp")
+    lacking = [o for o in MEMORY if not o.startswith("no-") and o not in ("hot-first", "merge") and o not in out + err]
+    tap.ok(status == 0 and not lacking, "-dMhelp lists them", (status, lacking, out + err))
+    odd = b.file("odd.cfg", GOOD % b.port + "backend odd\n\tserver s 127.0.0.1:1 cookie a\n\tserver t 127.0.0.1:2 cookie a\n"
+                 "\ttimeout connect 5s\n\ttimeout server 5s\n\tcookie x insert\n")
+    tap.eq([("[DIAG]" in err, status) for status, _, err in [b.run(*o, "-c", "-f", odd) for o in ((), ("-dD",))]],
+           [(False, 0), (True, 0)], "-dD tells what is odd")
+    port = lib.ports(1)[0]
+    with lib.Proxy(b.program, "\tdaemon\n" + conf % port, args=("-d",)) as p:
+        lib.connect(port).sendall(b"GET /seen HTTP/1.0\r\n\r\n")
+        tap.ok(p.alive(), "-d is stronger than daemon: it stays in the foreground")
+
+
 def precedence(tap, b):
     """The command line is stronger than the file; lists of classes, of pids, of files."""
     good = b.file("precedence.cfg", GOOD % b.port)
@@ -602,7 +642,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
         tap.run((versions, answers, checks, silent_options, useless_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
-                     precedence, descriptors, more_checks_than_connections, rights, rights_of_root, totals, stops,
+                     for_debugging, precedence, descriptors, more_checks_than_connections, rights, rights_of_root, totals, stops,
                      dumps), b)
     tap.done()
 
