@@ -322,8 +322,8 @@ void conf_dispatch(struct conf_line *l, struct conf_tokens *t)
 		return;
 	if (!conf_line_commit(l, t))
 		return;
-	if (k->parse)
-		k->parse(l);
-	else
+	if (!k->parse)
 		conf_store(l, k, l->slots);
+	else if (k->parse(l) && k->flags & CONF_MOOT)
+		conf_report(l, 0, DIAG_DIAG, DIAG_PARSING, "%s", k->hint);
 }

@@ -608,7 +608,7 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_low_latency, .syntax = "{ on | off }",
 	  .help = "run fewer tasks between two polls when many wait" },
 	{ .words = "tune.memory.hot-size", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
-	  .type = CONF_SIZE, SET(hot_size), .max = INT64_MAX, .syntax = "<number>",
+	  .type = CONF_SIZE, SET(hot_size), .min = 1, .max = INT64_MAX, .syntax = "<number>",
 	  .help = "spare memory that a thread keeps for itself" },
 	{ .words = "tune.fail-alloc", .where = CONF_GLOBAL, .max_args = 1,
 			.parse = parse_fail_alloc,
@@ -616,12 +616,6 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "tune.epoll.mask-events", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_epoll_mask, .syntax = "<event[,...]>", .help = "events epoll must not "
 	  "tell" },
-	{ .words = "tune.fd.edge-triggered", .where = CONF_GLOBAL,
-	  .flags = CONF_EXPERIMENTAL | CONF_IGNORED, .max_args = 1, .syntax = "{ on | off }",
-	  .help = "edge-triggered polling", .hint = "descriptors are always edge-triggered" },
-	{ .words = "tune.events.max-events-at-once", .where = CONF_GLOBAL, .flags = CONF_IGNORED,
-	  .max_args = 1, .syntax = "<number>", .help = "events an event handler takes at once",
-	  .hint = "no task handles events in batches here" },
 	{ .words = "warn-blocked-traffic-after", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_blocked, .syntax = "<time>", .help = "report functions that last longer" },
 	{ 0 }

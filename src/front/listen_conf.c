@@ -51,7 +51,7 @@ static const struct conf_keyword keywords[] = {
 	SOCKET("tune.rcvbuf.client", rcvbuf, "kernel's receive buffer of clients"),
 	SOCKET("tune.sndbuf.client", sndbuf, "kernel's send buffer of clients"),
 	SOCKET("tune.notsent-lowat.client", notsent_lowat, "unsent bytes in the kernel"),
-	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
+	NUMBER("tune.maxaccept", maxaccept, -1, INT32_MAX, "connections accepted at once"),
 	{ 0 }
 };
 

@@ -12,7 +12,7 @@
 	/* 2 core */ \
 	X(core) X(core_ctl) X(place_ctl) X(debug_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
-	X(settings) X(sandbox) \
+	X(settings) X(moot) X(sandbox) \
 	/* 3 expr */ \
 	EXPR_MODULES(X) \
 	/* 4 net, http */ \

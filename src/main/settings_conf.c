@@ -183,13 +183,6 @@ static bool parse_localpeer(struct conf_line *l)
 #define TIME(name, member, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_TIME_MS, AT(member), \
 	  .syntax = "<time>", .help = text }
-#define IGNORED(name, what, why) \
-	{ GLOBAL(name), .flags = CONF_IGNORED | CONF_CAN_NO, .max_args = 1, .syntax = what, \
-	  .help = "no effect", .hint = "'" name "' has no effect here: " why "." }
-#define LATER(name, why) \
-	{ GLOBAL(name), .flags = CONF_LATER, .max_args = -1, .help = "not there yet", \
-	  .hint = why }
-
 static const struct conf_keyword keywords[] = {
 	{ GLOBAL("daemon"), .flags = CONF_EARLY, .type = CONF_FLAG, AT(daemon),
 	  .help = "go to the background" },
@@ -242,7 +235,6 @@ static const struct conf_keyword keywords[] = {
 	TIME("hard-stop-after", hard_stop_ms, "longest soft stop"),
 	TIME("grace", grace_ms, "time between the signal and the closing of sockets"),
 
-	IGNORED("tune.bufsize.small", "<size>", "all buffers are of one size"),
 	SIZE("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
 	SIZE("tune.cli.max-payload-size", payload_max, 1, INT32_MAX / 2,
 	     "bytes of the payload of a command"),
@@ -250,31 +242,6 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_renice_startup, .syntax = "<number>",
 	  .help = "priority while the configuration is read" },
 	NUMBER("tune.renice.runtime", renice_runtime, -20, 19, "priority once started"),
-	/* what tunes something that this program does otherwise: harmless */
-	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
-	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),
-	IGNORED("tune.recv_enough", "<number>", "receiving stops at the first short read"),
-	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
-	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
-		"connections always go to the thread that has the fewest"),
-	IGNORED("tune.pattern.cache-size", "<number>", "patterns are found in trees"),
-	IGNORED("tune.takeover-other-tg-connections", "{ none | restricted | full }",
-		"idle connections stay in their group of threads"),
-	IGNORED("stress-level", "<level>", "no code of this program is for stress only"),
-	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
-	IGNORED("tune.rcvbuf.frontend", "<size>", "sockets of datagrams keep the kernel's size"),
-	IGNORED("tune.rcvbuf.backend", "<size>", "sockets of datagrams keep the kernel's size"),
-	IGNORED("tune.sndbuf.frontend", "<size>", "sockets of datagrams keep the kernel's size"),
-	IGNORED("tune.sndbuf.backend", "<size>", "sockets of datagrams keep the kernel's size"),
-	IGNORED("tune.applet.zero-copy-forwarding", "{ on | off }", "bytes are never copied"),
-	IGNORED("tune.h1.zero-copy-fwd-recv", "{ on | off }", "bytes are never copied"),
-	IGNORED("tune.h1.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
-	IGNORED("tune.h2.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
-	IGNORED("tune.quic.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
-	IGNORED("tune.pt.zero-copy-forwarding", "{ on | off }", "bytes are never copied"),
-	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
-	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),
-	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
 	{ 0 }
 };
 

@@ -145,6 +145,20 @@ static bool parse_restrict_names(struct conf_line *l)
 	{ .words = "option " text, .where = CONF_PROXY, \
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_http_conn, \
 	  .min = mode, .help = what }
+/* What it would be for is checked, see CONF_MOOT. */
+static bool parse_small_buffers(struct conf_line *l)
+{
+	const char *word;
+
+	while ((word = conf_next(l)) != NULL)
+		if (strcmp(word, "queue") != 0 && strcmp(word, "l7-retries") != 0 &&
+		    strcmp(word, "check") != 0)
+			return conf_error(l, l->at - 1, NULL, "'option use-small-buffers' only "
+					  "supports 'queue', 'l7-retries' and 'check' (got '%s').",
+					  word);
+	return true;
+}
+
 static const struct conf_keyword keywords[] = {
 	{ .words = "option abortonclose", .where = PLACES(PROXY_LISTEN),
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT, .parse = parse_abortonclose,
@@ -228,7 +242,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
 	{ .words = "option use-small-buffers", .where = CONF_DEF_BE, .max_args = -1,
-	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_IGNORED,
+	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_MOOT, .parse = parse_small_buffers,
 	  .syntax = "[queue] [l7-retries] [check]", .help = "no effect",
 	  .hint = "'option use-small-buffers' has no effect here: all buffers are of one size." },
 	{ 0 }

@@ -416,9 +416,6 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "server", RING, .max_args = -1, .parse = parse_server,
 	  .syntax = "<name> <address>[:<port>] [<options>]",
 	  .help = "a server that gets its events, over TCP or TLS" },
-	{ .words = "tune.ring.queues", .where = CONF_GLOBAL, .flags = CONF_IGNORED, .max_args = 1,
-	  .syntax = "<number>", .help = "queues of writers before a ring",
-	  .hint = "writers of a ring do not queue" },
 	{ 0 }
 };
 

@@ -402,8 +402,11 @@ static const struct conf_keyword keywords[] = {
 	  .help = "after this pause tune.ssl.maxrecord counts again" },
 	NUMBER("tune.ssl.capture-buffer-size", capture_size, 0, 65536,
 	       "bytes kept of a client's hello"),
-	NUMBER("tune.ssl.capture-cipherlist-size", capture_size, 0, 65536,
-	       "older spelling of tune.ssl.capture-buffer-size"),
+	{ .words = "tune.ssl.capture-cipherlist-size", GLOBAL, .flags = CONF_DEPRECATED,
+	  .parse = parse_number, .offset = offsetof(struct tls_global, capture_size), .min = 0,
+	  .max = 65536, .syntax = "<number>",
+	  .help = "older spelling of tune.ssl.capture-buffer-size",
+	  .hint = "Use 'tune.ssl.capture-buffer-size'." },
 	{ .words = "issuers-chain-path", GLOBAL, .parse = parse_issuers_path, .syntax = "<dir>",
 	  .help = "chains for certificates that come without" },
 	{ .words = "ssl-skip-self-issued-ca", .where = CONF_GLOBAL,
@@ -418,9 +421,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "connections keep their secrets for fetches" },
 	{ .words = "tune.ssl.certificate-compression", GLOBAL, .parse = parse_compression,
 	  .syntax = "{ auto | off }", .help = "may certificates be sent compressed" },
-	{ .words = "tune.ssl.force-private-cache", .where = CONF_GLOBAL, .flags = CONF_IGNORED,
-	  .help = "there is one process, its cache is private", .hint = "the cache of TLS "
-	  "sessions is the process's own already." },
 	{ 0 }
 };
 

@@ -208,6 +208,9 @@ static bool parse_large(struct conf_line *l)
 
 	if (!conf_take_size(l, large) || !conf_take_end(l))
 		return false;
+	if (!*large)
+		return conf_error(l, l->at - 1, NULL, "'tune.bufsize.large' expects a positive "
+				  "integer argument.");
 	return *large < LARGE_MAX ||
 	       conf_error(l, l->at - 1, NULL, "global.tune.bufsize_large must be below 256 MB when "
 			  "HTTP is in use (current value = %llu).", (unsigned long long)*large);

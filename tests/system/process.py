@@ -186,11 +186,13 @@ def silent_options(tap, b):
 
 
 def useless_keywords(tap, b):
-    """What there is nothing to tune with is accepted, and told of."""
-    conf = "global\n\ttune.buffers.limit 3\n\ttune.buffers.reserve 4\n"
+    """What there is nothing to tune with is accepted, without a warning; -dD tells that it has no effect."""
+    conf = "global\n\tzero-warning\n\ttune.buffers.limit 3\n\ttune.buffers.reserve 4\n"
     conf = b.file("useless.cfg", conf + (GOOD % b.port))
     status, out, err = b.run("-c", "-f", conf)
-    tap.ok(status == 0 and err.count("buffers") >= 2 and "memory is limited by -m" in err, "what has no effect is told", err)
+    tap.ok(status == 0 and "buffers" not in err, "what has no effect is no reason for a warning", err)
+    status, out, err = b.run("-c", "-dD", "-f", conf)
+    tap.ok(status == 0 and err.count("buffers") >= 2 and "memory is limited by -m" in err, "-dD tells what has no effect", err)
 
 
 def signals(tap, b):

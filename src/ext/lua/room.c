@@ -45,7 +45,7 @@ static bool path_parse(struct conf_line *l)
 static bool libs_parse(struct conf_line *l)
 {
 	struct script_room *room = script_room_of(l->cfg);
-	const char *word = conf_peek(l) ? conf_next(l) : "all";
+	const char *word = conf_peek(l) ? conf_next(l) : "";
 
 	if (is_loaded(room) || room->paths)
 		return conf_error(l, 0, NULL, "'tune.lua.openlibs' must be set before any "
