@@ -107,6 +107,18 @@ static bool has_sink(void *ctx, const char *name)
 	return sink_of_config(ctx, name) != NULL;
 }
 
+/* Sources of HAProxy whose parts tell nothing here. */
+static bool is_silent(const char *source)
+{
+	static const char *const silent[] = { "acme", "fcgi", "haterm", "peers", "qcm", "qmux",
+					      "spop" };
+
+	for (size_t i = 0; source && i < sizeof(silent) / sizeof(*silent); i++)
+		if (strcmp(silent[i], source) == 0)
+			return true;
+	return false;
+}
+
 static bool trace_parse(struct conf_line *l)
 {
 	struct trace_order order = { .words = l->words + l->at, .count = l->count - l->at,
@@ -115,6 +127,12 @@ static bool trace_parse(struct conf_line *l)
 	struct strbuf text;
 	bool good = true;
 
+	if (is_silent(conf_peek(l))) {
+		conf_warn(l, l->at, NULL, "'trace': source '%s' tells nothing here: the line is "
+			  "ignored.", conf_peek(l));
+		l->at = l->count;
+		return true;
+	}
 	strbuf_init(&text);
 	answer = trace_run(&order, &text);
 	while (text.len && text.ptr[text.len - 1] == '\n')

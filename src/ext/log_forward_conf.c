@@ -76,6 +76,45 @@ static bool add_inputs(struct conf_line *l, struct log_forward *f, struct bind_c
 	return true;
 }
 
+/* Does one of the addresses ask for TCP, or for another kind of streams? */
+static bool is_of_streams(const char *addresses)
+{
+	for (const char *at = addresses; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, "tcp@", 4) == 0 || strncmp(at, "tcp4@", 5) == 0 ||
+		    strncmp(at, "tcp6@", 5) == 0 || strncmp(at, "stream+", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The addresses without what says that they are for datagrams, in the arena; NULL: no memory. */
+static char *without_kind(struct conf_line *l, const char *addresses)
+{
+	static const struct {
+		const char *kind, *left;
+	} kinds[] = {
+		{ "udp@", "" }, { "udp4@", "ipv4@" }, { "udp6@", "ipv6@" }, { "dgram+", "" },
+	};
+	char *out = conf_strdup(l->cfg, addresses), *to = out;
+
+	for (const char *at = addresses; out && *at;) {
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+			if (strncmp(at, kinds[i].kind, strlen(kinds[i].kind)) != 0)
+				continue;
+			at += strlen(kinds[i].kind);
+			to = stpcpy(to, kinds[i].left); /* never longer */
+			break;
+		}
+		while (*at && *at != ',')
+			*to++ = *at++;
+		if (*at)
+			*to++ = *at++;
+		*to = '\0';
+	}
+	return out;
+}
+
 /* keyword->min: datagrams */
 static bool parse_bind(struct conf_line *l)
 {
@@ -86,8 +125,13 @@ static bool parse_bind(struct conf_line *l)
 	if (!conf_peek(l))
 		return conf_error(l, 0, NULL, "'%s' expects {<path>|[addr1]:port1[-end1]}"
 				  "{,[addr]:port[-end]}... as arguments.", l->keyword->words);
+	if (datagrams && is_of_streams(conf_peek(l)))
+		return conf_error(l, l->at, NULL, "'dgram-bind %s' : stream-type address not "
+				  "acceptable in '%s'", conf_peek(l), conf_peek(l));
+	if (datagrams)
+		l->words[l->at] = without_kind(l, conf_peek(l));
 	b = bind_conf_new(l->cfg);
-	if (!b)
+	if (!b || !l->words[l->at])
 		return conf_error(l, 0, NULL, "out of memory.");
 	b->proxy = f->proxy;
 	list_append(&f->proxy->binds, &b->link);

@@ -67,6 +67,9 @@ static bool group_parse(struct conf_line *l)
 			return conf_error(l, l->at - 1, NULL,
 					  "'group' only supports 'users' option, not '%s'.",
 					  l->words[l->at - 1]);
+		if (group->users)
+			return conf_error(l, l->at - 1, NULL, "'users' option already defined in "
+					  "'group' name '%s'.", name);
 		if (!conf_take_string(l, &group->users))
 			return false;
 	}

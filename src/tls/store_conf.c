@@ -19,6 +19,7 @@
 struct store_section {
 	const char *name;            /* "": without */
 	const char *crt_base, *key_base;
+	bool has_loads;
 };
 
 static bool open_section(struct conf_line *l)
@@ -29,6 +30,9 @@ static bool open_section(struct conf_line *l)
 		return conf_error(l, 0, NULL, "out of memory.");
 	s->name = l->section_name;
 	l->object = s;
+	if (l->count > 2)
+		return conf_error(l, 2, NULL, "'crt-store' section only supports a <name> "
+				  "argument.");
 	return true;
 }
 
@@ -40,6 +44,9 @@ static bool parse_base(struct conf_line *l)
 
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' requires a <path> argument.", l->words[0]);
+	if (s->has_loads)
+		return conf_error(l, 0, NULL, "'%s' can't be used after a load line, use it at the "
+				  "beginning of the section.", l->words[0]);
 	if (l->keyword->min)
 		s->key_base = word;
 	else
@@ -161,12 +168,13 @@ static struct tls_entry *load_it(struct conf_line *l, const char *name, struct l
 
 static bool parse_load(struct conf_line *l)
 {
-	const struct store_section *s = l->object;
+	struct store_section *s = l->object;
 	struct load load = { 0 };
 	struct tls_entry *e;
 	char why[512] = "";
 	const char *name;
 
+	s->has_loads = true;
 	if (!take_parameters(l, &load) || !acme_is_right(l, &load))
 		return false;
 	load.files.crt = tls_path(l->cfg, crt_base(l), load.crt);

@@ -15,6 +15,7 @@ tests/differences.txt. --only TEXT: cases whose names have it."""
 # differs: conf-misplaced
 # differs: conf-numbers
 # differs: conf-variable-scope
+# differs: trace-sources
 import os
 import re
 import subprocess

@@ -197,6 +197,11 @@ static bool parse_compression(struct conf_line *l)
 
 /* --- filter ... ------------------------------------------------------------------------------- */
 
+static bool is_of_both(const struct filter_kind *kind)
+{
+	return kind != &comp_kinds[COMP_KIND_REQ] && kind != &comp_kinds[COMP_KIND_RES];
+}
+
 bool comp_parse(struct conf_line *l, struct filter_conf *conf)
 {
 	struct comp_proxy *cp = slot_of(&comp_proxy_slot, l->slots);
@@ -205,8 +210,10 @@ bool comp_parse(struct conf_line *l, struct filter_conf *conf)
 	if (conf_peek(l))
 		return conf_error(l, l->at, NULL, "'filter %s' : unknown keyword '%s'.", name,
 				  conf_peek(l));
+	/* `filter compression` is both of the others */
 	for (const struct filter_conf *c = filter_confs(conf->proxy); c; c = c->next)
-		if (c->kind == conf->kind)
+		if (c->kind == conf->kind ||
+		    (c->kind->parse == comp_parse && (is_of_both(c->kind) || is_of_both(conf->kind))))
 			return conf_error(l, 1, NULL, "'filter' : %s: Proxy supports only one %s "
 					  "filter", conf->proxy->name, name);
 	cp->is_used = true;
