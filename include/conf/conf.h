@@ -142,8 +142,8 @@ enum conf_keyword_flags {
 	/* Refused because a part of the program is not there yet: -dK does not list it. */
 	CONF_LATER = 1 << 11 | CONF_REFUSED,
 	CONF_RENAMED = 1 << 13,     /* an old name: warns, <hint> is the new one */
-	/* Tunes what is done in one way only: <parse> checks what is said, and <hint> is told by -dD
-	 * alone.
+	/* Tunes what is done in one way only: <parse> checks what is said, and -dD alone tells
+	 * <hint>.
 	 */
 	CONF_MOOT = 1 << 14,
 	CONF_REVERSE = 1 << 12,     /* an option of `bind` that rhttp@ lines may have */

@@ -55,7 +55,8 @@ static void print_keyword(FILE *out, const struct conf_keyword *k)
 	static const struct bit_name notes[] = {
 		{ CONF_CAN_NO, "no" }, { CONF_CAN_DEFAULT, "default" },
 		{ CONF_EXPERIMENTAL, "experimental" }, { CONF_DEPRECATED, "deprecated" },
-		{ CONF_REFUSED, "refused" }, { CONF_IGNORED, "ignored" }, { CONF_MOOT, "ignored" }, { CONF_HTTP, "http" },
+		{ CONF_REFUSED, "refused" }, { CONF_IGNORED, "ignored" },
+		{ CONF_MOOT, "ignored" }, { CONF_HTTP, "http" },
 		{ 0, NULL },
 	};
 

@@ -212,8 +212,8 @@ bool comp_parse(struct conf_line *l, struct filter_conf *conf)
 				  conf_peek(l));
 	/* `filter compression` is both of the others */
 	for (const struct filter_conf *c = filter_confs(conf->proxy); c; c = c->next)
-		if (c->kind == conf->kind ||
-		    (c->kind->parse == comp_parse && (is_of_both(c->kind) || is_of_both(conf->kind))))
+		if (c->kind == conf->kind || (c->kind->parse == comp_parse &&
+					      (is_of_both(c->kind) || is_of_both(conf->kind))))
 			return conf_error(l, 1, NULL, "'filter' : %s: Proxy supports only one %s "
 					  "filter", conf->proxy->name, name);
 	cp->is_used = true;
