@@ -51,7 +51,7 @@ static bool libs_parse(struct conf_line *l)
 		return conf_error(l, 0, NULL, "'tune.lua.openlibs' must be set before any "
 				  "\"lua-load\", \"lua-load-per-thread\" or \"lua-prepend-path\" "
 				  "directive.");
-	if (!script_libs_parse(word, &room->libs))
+	if (!*word || !script_libs_parse(word, &room->libs))
 		return conf_error(l, 1, NULL, "'tune.lua.openlibs' expects 'all', 'none' or names "
 				  "among table, io, os, string, math, utf8, package, debug.");
 	return true;
