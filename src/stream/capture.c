@@ -299,9 +299,14 @@ static void check_heir(const struct proxy *px, struct diag_list *diags)
 static void capture_check(struct config *cfg, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	int most = stream_tune_of(cfg)->engine.cookie_max;
 
 	for (const struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		const struct capture_proxy *cp = slot_of(&capture_proxy_slot, proxy_slots(px));
+
+		if (!slice_is_none(cp->cookie) && cp->cookie_len > (size_t)most)
+			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "truncating capture length "
+				 "to %d bytes for %s '%s'.", most, proxy_kind_name(px), px->name);
 
 		if (!slice_is_none(cp->cookie) && px->mode != PROXY_MODE_HTTP)
 			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "'capture' statement ignored "
