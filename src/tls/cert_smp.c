@@ -8,6 +8,7 @@
 #include "cert_priv.h"
 #include "conn_priv.h"
 #include "early_priv.h"
+#include "facts_priv.h"
 #include "smp_priv.h"
 
 #define FETCH_ARGS struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out
@@ -19,9 +20,9 @@ static const enum whose client = OF_CLIENT, us = OF_US, server = OF_SERVER;
 /* The peer's; also one that did not stand the check, for the log of the handshake. */
 static X509 *peer_of(const struct tls_conn *t)
 {
-	X509 *x = SSL_get0_peer_certificate(t->ssl);
+	X509 *x = tls_conn_peer_cert(t);
 	STACK_OF(X509) *chain = x || t->flags & TLS_FL_DONE ? NULL
-							    : SSL_get0_verified_chain(t->ssl);
+							    : tls_conn_verified_chain(t);
 
 	return chain && sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : x;
 }
@@ -39,7 +40,7 @@ static X509 *cert_of(struct expr_ctx *ctx)
 
 	if (!t)
 		return NULL;
-	return whose == OF_US ? SSL_get_certificate(t->ssl) : peer_of(t);
+	return whose == OF_US ? tls_conn_cert(t) : peer_of(t);
 }
 
 /* What OpenSSL wrote to a memory BIO, copied; closes it. */
@@ -74,7 +75,7 @@ static enum expr_result fetch_chain(FETCH_ARGS)
 {
 	bool of_server = *(const enum whose *)ctx->data == OF_SERVER;
 	struct tls_conn *t = tls_smp_conn(ctx, of_server ? TLS_BACK : TLS_FRONT);
-	STACK_OF(X509) *chain = t && !SSL_session_reused(t->ssl) ? SSL_get_peer_cert_chain(t->ssl)
+	STACK_OF(X509) *chain = t && !tls_conn_is_resumed(t) ? tls_conn_peer_chain(t)
 								 : NULL;
 	BIO *bio = sk_X509_num(chain) > 0 ? BIO_new(BIO_s_mem()) : NULL;
 
@@ -277,7 +278,7 @@ static enum expr_result fetch_issuer(FETCH_ARGS)
 static enum expr_result fetch_root(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
-	STACK_OF(X509) *chain = t ? SSL_get0_verified_chain(t->ssl) : NULL;
+	STACK_OF(X509) *chain = t ? tls_conn_verified_chain(t) : NULL;
 	int n = chain ? sk_X509_num(chain) : 0;
 
 	return give_name(ctx, args, n ? X509_get_subject_name(sk_X509_value(chain, n - 1)) : NULL,
@@ -308,15 +309,15 @@ static enum expr_result fetch_has_cert(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t && is_verified(t) ? smp_give_bool(out, SSL_get0_peer_certificate(t->ssl) &&
-						   !SSL_session_reused(t->ssl)) : EXPR_NONE;
+	return t && is_verified(t) ? smp_give_bool(out, tls_conn_peer_cert(t) &&
+						   !tls_conn_is_resumed(t)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_verify(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t && is_verified(t) ? smp_give_int(out, SSL_get_verify_result(t->ssl)) : EXPR_NONE;
+	return t && is_verified(t) ? smp_give_int(out, tls_conn_verify_result(t)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_error(FETCH_ARGS)

@@ -20,6 +20,7 @@
 #include "core/thread.h"
 #include "core/timer.h"
 #include "early_priv.h"
+#include "facts_priv.h"
 #include "lib_priv.h"
 #include "trace_priv.h"
 #include "wire_priv.h"
@@ -562,6 +563,16 @@ static void secrets_free(char ***secrets)
 	*secrets = NULL;
 }
 
+void tls_ssl_free(struct tls_conn *t)
+{
+	if (!t->ssl)
+		return;
+	/* a session is good for others even if this connection ended rudely */
+	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(t->ssl);
+	t->ssl = NULL;
+}
+
 static void tls_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
@@ -573,9 +584,8 @@ static void tls_close(struct conn *c)
 	if (t->flags & TLS_FL_LATER)
 		list_remove(&t->later);
 	tls_uncount(t);
-	/* a session is good for others even if this connection ended rudely */
-	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-	SSL_free(t->ssl);
+	tls_ssl_free(t);
+	tls_facts_free(t);
 	free(t->capture);
 	secrets_free(&t->secrets);
 	tls_early_free(t);

@@ -19,6 +19,7 @@
 struct tls_bind;
 struct tls_capture;
 struct tls_early;
+struct tls_facts;
 struct tls_quic;
 struct tls_server;
 
@@ -42,7 +43,8 @@ enum tls_conn_flags {
 };
 
 struct tls_conn {
-	SSL *ssl;
+	SSL *ssl;                    /* NULL: its handshake is over, <facts> are kept */
+	struct tls_facts *facts;     /* owned; NULL: <ssl> is asked (facts.c) */
 	struct conn *conn;
 	union {
 		struct tls_bind *bind;
@@ -107,6 +109,8 @@ bool tls_quic_hello(SSL *ssl, int *alert);
 uint32_t tls_quic_early_max(uint32_t max);
 /* The connection that OpenSSL works for now, for its callbacks. */
 struct conn *tls_now(void);
+/* Frees its SSL, if it has one. */
+void tls_ssl_free(struct tls_conn *t);
 /* Puts TLS on <c>; takes over <ssl>, also on failure. False: no memory. */
 bool tls_attach(struct conn *c, SSL *ssl, unsigned flags);
 bool tls_conn_init(void);

@@ -14,6 +14,7 @@
 #include "conn_priv.h"
 #include "core/task.h"
 #include "early_priv.h"
+#include "facts_priv.h"
 #include "tls/tls.h"
 
 struct tls_early {
@@ -144,7 +145,6 @@ struct slice tls_alpn(const struct conn *c)
 {
 	const struct tls_conn *t = tls_of(c);
 	const unsigned char *p = NULL;
-	unsigned len = 0;
 	size_t size;
 
 	if (!t)
@@ -154,6 +154,5 @@ struct slice tls_alpn(const struct conn *c)
 		SSL_SESSION_get0_alpn_selected(SSL_get0_session(t->ssl), &p, &size);
 		return slice_make((const char *)p, size);
 	}
-	SSL_get0_alpn_selected(t->ssl, &p, &len);
-	return slice_make((const char *)p, len);
+	return tls_fact(t, TLS_FACT_ALPN, NULL);
 }

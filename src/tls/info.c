@@ -6,42 +6,33 @@
 #include <string.h>
 #include "cert_priv.h"
 #include "conn_priv.h"
+#include "facts_priv.h"
 #include "lib_priv.h"
 #include "session_priv.h"
 
-static const SSL *ssl_of(const struct conn *c)
-{
-	const struct tls_conn *t = tls_of(c);
-
-	return t ? t->ssl : NULL;
-}
-
 bool tls_is_on(const struct conn *c)
 {
-	return ssl_of(c) != NULL;
+	return tls_of(c) != NULL;
 }
 
 const char *tls_version_name(const struct conn *c)
 {
-	return ssl_of(c) ? SSL_get_version(ssl_of(c)) : NULL;
+	return tls_of(c) ? tls_conn_version(tls_of(c)) : NULL;
 }
 
 const char *tls_cipher_name(const struct conn *c)
 {
-	return ssl_of(c) ? SSL_get_cipher_name(ssl_of(c)) : NULL;
+	return tls_of(c) ? SSL_CIPHER_get_name(tls_conn_cipher(tls_of(c))) : NULL;
 }
 
 bool tls_is_resumed(const struct conn *c)
 {
-	return ssl_of(c) && SSL_session_reused((SSL *)(uintptr_t)ssl_of(c));
+	return tls_of(c) && tls_conn_is_resumed(tls_of(c));
 }
 
 bool tls_is_stapled(const struct conn *c)
 {
-	const unsigned char *answer;
-
-	return ssl_of(c) && !SSL_session_reused((SSL *)(uintptr_t)ssl_of(c)) &&
-	       SSL_get_tlsext_status_ocsp_resp((SSL *)(uintptr_t)ssl_of(c), &answer) > 0;
+	return tls_of(c) && tls_conn_is_stapled(tls_of(c));
 }
 
 bool tls_early_is_refused(const struct conn *c)
@@ -53,27 +44,24 @@ bool tls_early_is_refused(const struct conn *c)
 
 bool tls_has_peer_cert(const struct conn *c)
 {
-	return ssl_of(c) && SSL_get0_peer_certificate(ssl_of(c));
+	return tls_of(c) && tls_conn_peer_cert(tls_of(c));
 }
 
 int tls_verify_result(const struct conn *c)
 {
-	return ssl_of(c) ? (int)SSL_get_verify_result(ssl_of(c)) : 0;
+	return tls_of(c) ? (int)tls_conn_verify_result(tls_of(c)) : 0;
 }
 
 struct slice tls_sni(const struct conn *c)
 {
-	const char *name = ssl_of(c) ? SSL_get_servername(ssl_of(c), TLSEXT_NAMETYPE_host_name)
-				     : NULL;
-
-	return name ? slice_of(name) : slice_none();
+	return tls_of(c) ? tls_fact(tls_of(c), TLS_FACT_SNI, NULL) : slice_none();
 }
 
 /* --- what the PROXY protocol tells ------------------------------------------------------------ */
 
 struct slice tls_peer_cn(const struct conn *c, char *room, size_t size)
 {
-	X509 *x = ssl_of(c) ? SSL_get0_peer_certificate(ssl_of(c)) : NULL;
+	X509 *x = tls_of(c) ? tls_conn_peer_cert(tls_of(c)) : NULL;
 	int n = x ? X509_NAME_get_text_by_NID(X509_get_subject_name(x), NID_commonName, room,
 					      (int)size) : -1;
 
@@ -119,12 +107,12 @@ struct slice tls_cert_signature_name(X509 *x)
 
 struct slice tls_peer_key_algorithm(const struct conn *c, char *room, size_t size)
 {
-	return tls_cert_key_name(ssl_of(c) ? SSL_get_certificate(ssl_of(c)) : NULL, room, size);
+	return tls_cert_key_name(tls_of(c) ? tls_conn_cert(tls_of(c)) : NULL, room, size);
 }
 
 struct slice tls_peer_signature(const struct conn *c, char *room, size_t size)
 {
-	return tls_cert_signature_name(ssl_of(c) ? SSL_get_certificate(ssl_of(c)) : NULL);
+	return tls_cert_signature_name(tls_of(c) ? tls_conn_cert(tls_of(c)) : NULL);
 }
 
 void tls_get_figures(struct tls_figures *out)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "conn_priv.h"
 #include "expr/pattern.h"
+#include "facts_priv.h"
 #include "shown_priv.h"
 #include "smp_priv.h"
 
@@ -26,14 +27,14 @@ static enum expr_result fetch_cipher(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return t ? tls_smp_text(out, SSL_get_cipher_name(t->ssl)) : EXPR_NONE;
+	return t ? tls_smp_text(out, SSL_CIPHER_get_name(tls_conn_cipher(t))) : EXPR_NONE;
 }
 
 static enum expr_result fetch_protocol(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return t ? tls_smp_text(out, SSL_get_version(t->ssl)) : EXPR_NONE;
+	return t ? tls_smp_text(out, tls_conn_version(t)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_alg_keysize(FETCH_ARGS)
@@ -41,7 +42,7 @@ static enum expr_result fetch_alg_keysize(FETCH_ARGS)
 	struct tls_conn *t = tls_smp_own(ctx);
 	int bits = 0;
 
-	if (!t || !SSL_get_cipher_bits(t->ssl, &bits))
+	if (!t || !SSL_CIPHER_get_bits(tls_conn_cipher(t), &bits))
 		return EXPR_NONE;
 	return smp_give_int(out, bits);
 }
@@ -49,20 +50,33 @@ static enum expr_result fetch_alg_keysize(FETCH_ARGS)
 static enum expr_result fetch_use_keysize(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
-	int bits = t ? SSL_get_cipher_bits(t->ssl, NULL) : 0;
+	int bits = t ? SSL_CIPHER_get_bits(tls_conn_cipher(t), NULL) : 0;
 
 	return bits ? smp_give_int(out, bits) : EXPR_NONE;
 }
 
-static enum expr_result fetch_alpn(FETCH_ARGS)
+/* One that the connection has as long as it lives. */
+static enum expr_result give_fact(FETCH_ARGS, enum tls_fact which, enum sample_type type)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
-	const unsigned char *p = NULL;
-	unsigned len = 0;
+	struct slice s = t ? tls_fact(t, which, NULL) : slice_none();
 
-	if (t)
-		SSL_get0_alpn_selected(t->ssl, &p, &len);
-	return tls_smp_bytes(out, SMP_STR, p, len);
+	return tls_smp_bytes(out, type, (const unsigned char *)s.ptr, s.len);
+}
+
+/* One that may have to be made: a copy. */
+static enum expr_result copy_fact(FETCH_ARGS, enum tls_fact which)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	unsigned char room[TLS_FACT_ROOM];
+	struct slice s = t ? tls_fact(t, which, room) : slice_none();
+
+	return tls_smp_copy(ctx, out, SMP_BIN, s.ptr, s.len);
+}
+
+static enum expr_result fetch_alpn(FETCH_ARGS)
+{
+	return give_fact(ctx, args, out, TLS_FACT_ALPN, SMP_STR);
 }
 
 /* NPN is of the past: no client offers it. */
@@ -73,16 +87,13 @@ static enum expr_result fetch_npn(FETCH_ARGS)
 
 static enum expr_result fetch_sni(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
-
-	return t ? tls_smp_text(out, SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name))
-		 : EXPR_NONE;
+	return give_fact(ctx, args, out, TLS_FACT_SNI, SMP_STR);
 }
 
 static enum expr_result fetch_crtname(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
-	struct slice name = t ? tls_shown_name(SSL_get_certificate(t->ssl)) : slice_none();
+	struct slice name = t ? tls_shown_name(tls_conn_cert(t)) : slice_none();
 
 	return tls_smp_bytes(out, SMP_STR, (const unsigned char *)name.ptr, name.len);
 }
@@ -91,58 +102,40 @@ static enum expr_result fetch_has_sni(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return smp_give_bool(out, t && SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name));
+	return smp_give_bool(out, t && tls_fact(t, TLS_FACT_SNI, NULL).len);
 }
 
 static enum expr_result fetch_is_resumed(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return smp_give_bool(out, t && SSL_session_reused(t->ssl));
+	return smp_give_bool(out, t && tls_conn_is_resumed(t));
 }
 
 static enum expr_result fetch_session_id(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
-	SSL_SESSION *s = t ? SSL_get_session(t->ssl) : NULL;
-	unsigned len = 0;
-	const unsigned char *p = s ? SSL_SESSION_get_id(s, &len) : NULL;
-
-	return tls_smp_bytes(out, SMP_BIN, p, len);
+	return give_fact(ctx, args, out, TLS_FACT_SESSION_ID, SMP_BIN);
 }
 
 static enum expr_result fetch_session_key(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
-	SSL_SESSION *s = t ? SSL_get_session(t->ssl) : NULL;
-	unsigned char key[SSL_MAX_MASTER_KEY_LENGTH];
-	size_t len = s ? SSL_SESSION_get_master_key(s, key, sizeof(key)) : 0;
-
-	return tls_smp_copy(ctx, out, SMP_BIN, key, len);
+	return copy_fact(ctx, args, out, TLS_FACT_SESSION_KEY);
 }
 
 static enum expr_result fetch_client_random(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
-	unsigned char random[SSL3_RANDOM_SIZE];
-	size_t len = t ? SSL_get_client_random(t->ssl, random, sizeof(random)) : 0;
-
-	return tls_smp_copy(ctx, out, SMP_BIN, random, len);
+	return copy_fact(ctx, args, out, TLS_FACT_CLIENT_RANDOM);
 }
 
 static enum expr_result fetch_server_random(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
-	unsigned char random[SSL3_RANDOM_SIZE];
-	size_t len = t ? SSL_get_server_random(t->ssl, random, sizeof(random)) : 0;
-
-	return tls_smp_copy(ctx, out, SMP_BIN, random, len);
+	return copy_fact(ctx, args, out, TLS_FACT_SERVER_RANDOM);
 }
 
 static enum expr_result fetch_curve(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
-	int nid = t ? SSL_get_negotiated_group(t->ssl) : 0;
+	int nid = t ? tls_conn_group(t) : 0;
 	const char *name = nid ? OBJ_nid2sn(nid & ~TLSEXT_nid_unknown) : NULL;
 
 	char *text;
@@ -162,19 +155,7 @@ static enum expr_result fetch_curve(FETCH_ARGS)
 /* RFC 5929 3: the first Finished of the handshake. */
 static enum expr_result fetch_unique_id(FETCH_ARGS)
 {
-	struct tls_conn *t = tls_smp_own(ctx);
-	unsigned char finished[128];
-	bool client_first;
-	size_t len;
-
-	if (!t)
-		return EXPR_NONE;
-	client_first = !SSL_session_reused(t->ssl);
-	if (client_first == !!(t->flags & TLS_FL_BACK))
-		len = SSL_get_finished(t->ssl, finished, sizeof(finished));
-	else
-		len = SSL_get_peer_finished(t->ssl, finished, sizeof(finished));
-	return tls_smp_copy(ctx, out, SMP_BIN, finished, len);
+	return copy_fact(ctx, args, out, TLS_FACT_FINISHED);
 }
 
 static enum expr_result fetch_early_rcvd(FETCH_ARGS)

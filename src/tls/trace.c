@@ -2,6 +2,7 @@
 /* trace.c - the trace source of TLS connections */
 #include "base/strbuf.h"
 #include "conn_priv.h"
+#include "facts_priv.h"
 #include "net/conn.h"
 #include "trace_priv.h"
 
@@ -15,19 +16,19 @@ static void tls_describe(const void *what, enum trace_verbosity verbosity, enum 
 {
 	const struct conn *c = what;
 	const struct tls_conn *t = c->transport_ctx;
-	const char *sni;
+	struct slice sni;
 
 	strbuf_printf(out, " : [%c]", c->flags & CONN_BACKEND ? 'B' : 'F');
 	if (verbosity >= TRACE_MINIMAL)
 		strbuf_printf(out, " conn=%p(0x%04x) fd=%d", what, c->flags, c->fd);
 	if (verbosity >= TRACE_SIMPLE && t)
-		strbuf_printf(out, " %s(0x%04x) error=%x", SSL_get_version(t->ssl), t->flags,
+		strbuf_printf(out, " %s(0x%04x) error=%x", tls_conn_version(t), t->flags,
 			      t->error);
 	if (verbosity < TRACE_ADVANCED || !t)
 		return;
-	sni = SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name);
-	strbuf_printf(out, " state=\"%s\" sni=%s", SSL_state_string_long(t->ssl),
-		      sni ? sni : "-");
+	sni = tls_fact(t, TLS_FACT_SNI, NULL);
+	strbuf_printf(out, " state=\"%s\" sni=%s", t->ssl ? SSL_state_string_long(t->ssl) : "-",
+		      sni.len ? sni.ptr : "-");
 }
 
 static const struct trace_word events[] = {

@@ -291,6 +291,8 @@ bool tls_quic_layer_start(struct tls_quic *q, SSL *ssl, bool early)
 
 void tls_quic_layer_free(struct tls_quic *q)
 {
-	for (unsigned i = 0; i < QUIC_LEVELS; i++)
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
 		EVP_CIPHER_CTX_free(q->records[i].aead);
+		q->records[i].aead = NULL;
+	}
 }

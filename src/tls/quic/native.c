@@ -5,6 +5,7 @@
  * as they are made. At which level it reads and writes follows from the last secret of either.
  */
 #include <openssl/core_dispatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../conn_priv.h"
 #include "quic_priv.h"
@@ -68,8 +69,11 @@ static int on_secret(SSL *ssl, uint32_t protection, int direction, const unsigne
 /* Ours are made when the client's are known: they may depend on these. */
 static bool give_params(SSL *ssl, struct tls_quic *q)
 {
-	size_t len = q->owner ? q->user->own_params(q->owner, q->params) : 0;
+	size_t len;
 
+	if (!q->params)
+		q->params = malloc(QUIC_TLS_PARAMS_ROOM);
+	len = q->params && q->owner ? q->user->own_params(q->owner, q->params) : 0;
 	return len && SSL_set_quic_tls_transport_params(ssl, q->params, len) == 1;
 }
 
@@ -158,6 +162,8 @@ bool tls_quic_layer_start(struct tls_quic *q, SSL *ssl, bool early)
 
 void tls_quic_layer_free(struct tls_quic *q)
 {
+	free(q->params);
+	q->params = NULL;
 }
 
 bool tls_quic_feed(struct tls_quic *q, enum quic_level level, const uint8_t *bytes, size_t len)

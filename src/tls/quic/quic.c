@@ -9,6 +9,7 @@
 #include <string.h>
 #include "../conn_priv.h"
 #include "../early_priv.h"
+#include "../facts_priv.h"
 #include "net/dial.h"
 #include "quic_priv.h"
 #include "tls/tls.h"
@@ -45,6 +46,14 @@ static enum quic_tls_status early_step(struct tls_conn *t)
 	return QUIC_TLS_EARLY;
 }
 
+/* A client says nothing more to OpenSSL (quic_recv()): what is asked of the connection is kept. */
+static void let_go(struct tls_conn *t)
+{
+	tls_facts_keep(t);
+	if (!t->ssl)
+		tls_quic_layer_free(t->quic);
+}
+
 static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *alert)
 {
 	struct tls_quic *q = t->quic;
@@ -75,6 +84,8 @@ static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *al
 	if (!(t->flags & TLS_FL_DONE))
 		tls_handshake_done(c);
 	tls_early_free(t);
+	if (!q->client)
+		let_go(t);
 	return QUIC_TLS_DONE;
 }
 

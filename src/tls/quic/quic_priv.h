@@ -27,7 +27,7 @@ struct tls_quic {
 	struct slice rx;
 	SSL *ssl;
 	uint8_t rx_level, tx_level;    /* enum quic_level */
-	uint8_t params[QUIC_TLS_PARAMS_ROOM];
+	uint8_t *params;               /* owned; NULL: not yet, or no more */
 	size_t seen;                   /* bytes of the peer's */
 	uint8_t alert;                 /* that OpenSSL has sent */
 	bool failed, params_bad, params_seen;
@@ -43,7 +43,7 @@ struct tls_quic *tls_quic_now(void);
 bool tls_quic_feed(struct tls_quic *q, enum quic_level level, const uint8_t *bytes, size_t len);
 /* Makes <ssl> that of <q>. <early>: early data may be taken. False: no memory. */
 bool tls_quic_layer_start(struct tls_quic *q, SSL *ssl, bool early);
-/* Frees what it has made, <q> itself not. <ssl> is gone. */
+/* Frees what it has made, <q> itself not, when <ssl> is gone. It may be done twice. */
 void tls_quic_layer_free(struct tls_quic *q);
 
 #endif
