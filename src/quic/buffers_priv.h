@@ -32,6 +32,10 @@ static inline uint64_t quic_sendbuf_end(const struct quic_sendbuf *b)
 	return b->base + b->data.len;
 }
 
+/* Copies bytes of CRYPTO frames to its end. They wait for an acknowledgement, so the blocks are
+ * small. False: no memory.
+ */
+bool quic_sendbuf_add(struct quic_sendbuf *b, const uint8_t *bytes, size_t len);
 /* What goes next into a packet with room for <max> bytes, new bytes up to offset <limit>: *from and
  * *len, and whether the end is with it. False: nothing.
  */

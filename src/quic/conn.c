@@ -78,14 +78,7 @@ static void init_streams(struct quic_conn *q)
 
 static bool init_spaces(struct quic_conn *q, const struct quic_cid *dcid)
 {
-	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		struct quic_space *s = &q->spaces[i];
-
-		list_init(&s->sent);
-		s->largest_acked = s->largest_rx = UINT64_MAX;
-		quic_recvbuf_init(&s->crypto_rx);
-	}
-	return quic_initial_keys(q, dcid);
+	return quic_spaces_make(q) && quic_initial_keys(q, dcid);
 }
 
 static void init_cc(struct quic_conn *q, enum quic_cc_algo algo, uint64_t window_max)
@@ -97,7 +90,7 @@ static void init_cc(struct quic_conn *q, enum quic_cc_algo algo, uint64_t window
 
 bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid)
 {
-	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
+	struct quic_space *s = q->spaces[QUIC_LEVEL_INITIAL];
 	bool client = q->flags & QUIC_FL_CLIENT;
 
 	quic_keys_free(&s->rx);
@@ -195,7 +188,10 @@ void quic_conn_free(struct quic_conn *q)
 	q->host->forget(q);
 	quic_streams_free(q);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
-		quic_space_discard(q, i);
+		if (q->spaces[i]) /* (random bytes came first, and were not to be had) */
+			quic_space_discard(q, i);
+	if (q->spaces[0])
+		quic_spaces_shed(q);
 	quic_keys_free(&q->phase.rx_next);
 	quic_keys_free(&q->phase.rx_prev);
 	quic_early_over(q);
@@ -244,7 +240,7 @@ static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned sui
 
 	if (level == QUIC_LEVEL_EARLY)
 		return !tx && early_keys(q, &made_of);
-	s = &q->spaces[level];
+	s = q->spaces[level];
 	k = tx ? &s->tx : &s->rx;
 	if (k->aead || s->done)
 		return false;
@@ -254,15 +250,14 @@ static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned sui
 		QUIC_TRACE(STATE, q, WRITE_SECRET, "keys to write, level %d", level);
 	else
 		QUIC_TRACE(STATE, q, READ_SECRET, "keys to read, level %d", level);
-	return level != QUIC_LEVEL_APP || tx || quic_keys_next(&q->phase.rx_next, k);
+	return true;
 }
 
 static bool tls_send(void *owner, enum quic_level level, const uint8_t *bytes, size_t len)
 {
-	struct quic_conn *q = owner;
+	struct quic_space *s = ((struct quic_conn *)owner)->spaces[level];
 
-	return block_queue_add_copy(&q->spaces[level].crypto_tx.data,
-				    slice_make((const char *)bytes, len));
+	return !s->done && quic_sendbuf_add(&s->crypto_tx, bytes, len);
 }
 
 /* Does the server name the ids that we know of (RFC 9000 7.3)? */
@@ -290,7 +285,7 @@ static bool read_params(struct quic_conn *q, const uint8_t *bytes, size_t len)
 /* Goes over to the version that the client prefers to that of its packets. False: no memory. */
 static bool switch_version(struct quic_conn *q, uint32_t version)
 {
-	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
+	struct quic_space *s = q->spaces[QUIC_LEVEL_INITIAL];
 
 	q->version.rx_first = malloc(sizeof(*q->version.rx_first));
 	if (!q->version.rx_first)
@@ -477,8 +472,8 @@ uint64_t quic_conn_deadline(const struct quic_conn *q)
 	if (q->flags & QUIC_FL_MOVED && q->path.again_ns < at)
 		at = q->path.again_ns;
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		n = q->spaces[i].ack_ns;
-		if (n && n < at && q->spaces[i].tx.aead)
+		n = q->spaces[i]->ack_ns;
+		if (n && n < at && q->spaces[i]->tx.aead)
 			at = n;
 	}
 	return at;
@@ -557,7 +552,7 @@ static void shed(struct quic_conn *q)
 {
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
 		if (q->state == QUIC_CLOSING)
-			quic_space_strip(q, &q->spaces[i]);
+			quic_space_strip(q, q->spaces[i]);
 		else
 			quic_space_discard(q, i);
 	}
@@ -627,6 +622,7 @@ void quic_conn_settle(struct quic_conn *q)
 	if (!quic_is_open(q) && (q->conn || q->events))
 		part(q);
 	q->flags &= ~(uint32_t)QUIC_FL_BUSY;
+	quic_spaces_shed(q);
 	if (q->state == QUIC_DEAD)
 		quic_conn_free(q);
 }

@@ -155,7 +155,7 @@ struct quic_end {
 
 /* Updates of keys (RFC 9001 6): those of the level APP. */
 struct quic_phase {
-	struct quic_keys rx_next;      /* of the next phase */
+	struct quic_keys rx_next;      /* of the next phase, made when they are needed */
 	struct quic_keys rx_prev;      /* of the one before, for late packets */
 	struct quic_keys *rx_early;    /* of 0-RTT packets; owned; NULL: none are taken */
 	uint64_t rx_pn, tx_pn;         /* the first packet received, sent in this phase */
@@ -181,7 +181,7 @@ struct quic_counts {
 
 struct quic_conn {
 	struct quic_ids ids;
-	struct quic_space spaces[QUIC_LEVELS];
+	struct quic_space *spaces[QUIC_LEVELS]; /* owned; those that are done share one */
 	struct quic_phase phase;
 	struct quic_rtt rtt;
 	struct quic_cc cc;

@@ -75,7 +75,7 @@ static unsigned packets_in_flight(const struct quic_conn *q)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
-		n += q->spaces[i].eliciting_in_flight;
+		n += q->spaces[i]->eliciting_in_flight;
 	return n;
 }
 
@@ -174,7 +174,7 @@ static void put_spaces(const struct quic_conn *q, struct strbuf *out)
 	static const char *const names[] = { "initl", "hndshk", "01rtt" };
 
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		const struct quic_space *s = &q->spaces[i];
+		const struct quic_space *s = q->spaces[i];
 
 		if (!s->tx.aead && !s->rx.aead)
 			continue;

@@ -24,13 +24,15 @@
 /* Ranges of an ACK that are looked at. */
 #define ACK_RANGES_MAX 256
 
-static struct pool *pool;
+static struct pool *pool, *spaces;
 
 bool quic_recovery_init(void)
 {
 	if (!pool)
 		pool = pool_new("quic_packet", sizeof(struct quic_sent));
-	return pool != NULL;
+	if (!spaces)
+		spaces = pool_new("quic_space", sizeof(struct quic_space));
+	return pool && spaces;
 }
 
 static int64_t tx_told;              /* atomic: bytes under way of all threads */
@@ -328,7 +330,7 @@ static void take_acks(struct quic_conn *q, struct quic_space *s, struct quic_fra
 		out->marked += p->marked;
 		if (p->pn == f->largest)
 			out->largest_sent_ns = p->sent_ns;
-		if (s == &q->spaces[QUIC_LEVEL_APP] && p->pn >= q->phase.tx_pn)
+		if (s == q->spaces[QUIC_LEVEL_APP] && p->pn >= q->phase.tx_pn)
 			q->flags |= QUIC_FL_PHASE_ACKED;
 		packet_acked(q, s, p, now_ns, full);
 	}
@@ -353,10 +355,10 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 		return QUIC_NO_ERROR;
 	if (acked.largest_sent_ns && acked.eliciting) {
 		delay = f->delay < UINT32_MAX ? f->delay << q->params.ack_exponent : UINT32_MAX;
-		if (s != &q->spaces[QUIC_LEVEL_APP])
+		if (s != q->spaces[QUIC_LEVEL_APP])
 			delay = 0;
 		take_sample(q, now_ns - acked.largest_sent_ns, delay * 1000);
-		if (s == &q->spaces[QUIC_LEVEL_APP])
+		if (s == q->spaces[QUIC_LEVEL_APP])
 			quic_cc_rtt(&q->cc, q->rtt.latest, f->largest, s->next_pn);
 	}
 	/* (an older one may have been overtaken) */
@@ -380,20 +382,21 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
  */
 static bool must_ask(const struct quic_conn *q, unsigned level)
 {
-	bool handshake = q->spaces[QUIC_LEVEL_HANDSHAKE].tx.aead != NULL;
+	bool handshake = q->spaces[QUIC_LEVEL_HANDSHAKE]->tx.aead != NULL;
+	const struct quic_space *first = q->spaces[QUIC_LEVEL_INITIAL];
 
 	if (!(q->flags & QUIC_FL_CLIENT) || q->flags & QUIC_FL_CONFIRMED ||
-	    q->state > QUIC_OPEN || q->spaces[QUIC_LEVEL_INITIAL].eliciting_in_flight ||
-	    q->spaces[QUIC_LEVEL_HANDSHAKE].eliciting_in_flight)
+	    q->state > QUIC_OPEN || first->eliciting_in_flight ||
+	    q->spaces[QUIC_LEVEL_HANDSHAKE]->eliciting_in_flight)
 		return false;
 	return level == (handshake ? QUIC_LEVEL_HANDSHAKE : QUIC_LEVEL_INITIAL) &&
-	       q->spaces[QUIC_LEVEL_INITIAL].next_pn;
+	       (first->done || first->next_pn);
 }
 
 /* When to ask what became of the last packets of a level; UINT64_MAX: nothing to ask. */
 static uint64_t pto_deadline(const struct quic_conn *q, unsigned level)
 {
-	const struct quic_space *s = &q->spaces[level];
+	const struct quic_space *s = q->spaces[level];
 	unsigned shift = q->pto_count < PTO_COUNT_MAX ? q->pto_count : PTO_COUNT_MAX;
 
 	if (s->done || !quic_may_send_there(q))
@@ -413,7 +416,7 @@ uint64_t quic_loss_deadline(const struct quic_conn *q)
 	uint64_t at = UINT64_MAX, pto;
 
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		const struct quic_space *s = &q->spaces[i];
+		const struct quic_space *s = q->spaces[i];
 
 		if (!s->done && s->loss_ns && s->loss_ns < at)
 			at = s->loss_ns;
@@ -451,7 +454,7 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 
 	QUIC_TRACE(STATE, q, TIMER, "the timer of losses is due, %u before", q->pto_count);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		struct quic_space *s = &q->spaces[i];
+		struct quic_space *s = q->spaces[i];
 
 		if (s->done || !s->loss_ns)
 			continue;
@@ -464,7 +467,7 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
 		if (pto_deadline(q, i) <= now_ns) {
 			due = true;
-			probe(q, &q->spaces[i]);
+			probe(q, q->spaces[i]);
 		}
 	q->pto_count += due;
 	if (due)
@@ -493,6 +496,8 @@ void quic_received_forget(struct quic_space *s, uint64_t below)
 
 void quic_space_strip(struct quic_conn *q, struct quic_space *s)
 {
+	if (s->done)
+		return;
 	while (!list_is_empty(&s->sent))
 		forget(q, s, list_first(&s->sent, struct quic_sent, link));
 	quic_keys_free(&s->rx);
@@ -504,12 +509,13 @@ void quic_space_strip(struct quic_conn *q, struct quic_space *s)
 
 void quic_space_discard(struct quic_conn *q, enum quic_level level)
 {
-	struct quic_space *s = &q->spaces[level];
+	struct quic_space *s = q->spaces[level];
 
 	if (s->done)
 		return;
 	quic_space_strip(q, s);
 	s->done = true;
+	s->loss_ns = 0;
 	quic_keys_free(&s->tx);
 	if (level == QUIC_LEVEL_INITIAL && q->version.rx_first) {
 		quic_keys_free(q->version.rx_first);
@@ -517,4 +523,38 @@ void quic_space_discard(struct quic_conn *q, enum quic_level level)
 		q->version.rx_first = NULL;
 	}
 	q->pto_count = 0;
+}
+
+/* Stands for all that are done. */
+static struct quic_space done_space = {
+	.done = true, .largest_acked = UINT64_MAX, .largest_rx = UINT64_MAX,
+};
+
+bool quic_spaces_make(struct quic_conn *q)
+{
+	for (unsigned i = 0; i < QUIC_LEVELS; i++)
+		q->spaces[i] = &done_space;
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		struct quic_space *s = pool_zalloc(spaces);
+
+		if (!s)
+			return false;
+		list_init(&s->sent);
+		s->largest_acked = s->largest_rx = UINT64_MAX;
+		quic_recvbuf_init(&s->crypto_rx);
+		q->spaces[i] = s;
+	}
+	return true;
+}
+
+void quic_spaces_shed(struct quic_conn *q)
+{
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		struct quic_space *s = q->spaces[i];
+
+		if (!s->done || s == &done_space)
+			continue;
+		q->spaces[i] = &done_space;
+		pool_free(spaces, s);
+	}
 }

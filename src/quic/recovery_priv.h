@@ -99,5 +99,11 @@ void quic_space_resend(struct quic_conn *q, struct quic_space *s);
 void quic_space_strip(struct quic_conn *q, struct quic_space *s);
 /* The packets of a level are no longer needed, nor its keys. */
 void quic_space_discard(struct quic_conn *q, enum quic_level level);
+/* Makes those of a connection. False: no memory; what there is, is freed as any other. */
+bool quic_spaces_make(struct quic_conn *q);
+/* Frees those that are done, when none of them is in use: one that is shared and that nothing
+ * writes to stands for them.
+ */
+void quic_spaces_shed(struct quic_conn *q);
 
 #endif

@@ -26,7 +26,7 @@ void quic_on_retry(struct quic_conn *q, const struct quic_packet *head, const ui
 {
 	uint8_t tag[QUIC_RETRY_TAG_LEN], *token;
 	struct quic_ids *ids = &q->ids;
-	struct quic_space *s = &q->spaces[QUIC_LEVEL_INITIAL];
+	struct quic_space *s = q->spaces[QUIC_LEVEL_INITIAL];
 
 	if (!is_first_answer(q) || !quic_cid_is(&head->dcid, &ids->ours) ||
 	    head->version != q->version.id || !head->token_len || head->token_len > TOKEN_MOST ||

@@ -382,25 +382,31 @@ static void note_received(struct incoming *in)
 		s->ack_ns = in->now_ns + delay;
 }
 
+/* Makes the keys of the next phase: connections that stay in the first one need none. False: no
+ * memory.
+ */
+static bool next_phase_keys(struct quic_conn *q)
+{
+	return q->phase.rx_next.aead ||
+	       quic_keys_next(&q->phase.rx_next, &q->spaces[QUIC_LEVEL_APP]->rx);
+}
+
 /* The keys for a short packet of the other phase: of the next one, or of the one before. */
 static const struct quic_keys *other_phase(struct quic_conn *q, uint64_t pn)
 {
 	if (q->phase.rx_prev.aead && pn < q->phase.rx_pn)
 		return &q->phase.rx_prev;
+	next_phase_keys(q);
 	return &q->phase.rx_next;
 }
 
 bool quic_phase_next(struct quic_conn *q, uint64_t pn)
 {
-	struct quic_space *s = &q->spaces[QUIC_LEVEL_APP];
-	struct quic_keys tx, next;
+	struct quic_space *s = q->spaces[QUIC_LEVEL_APP];
+	struct quic_keys tx;
 
-	if (!quic_keys_next(&tx, &s->tx))
+	if (!next_phase_keys(q) || !quic_keys_next(&tx, &s->tx))
 		return false;
-	if (!quic_keys_next(&next, &q->phase.rx_next)) {
-		quic_keys_free(&tx);
-		return false;
-	}
 	/* the keys for headers stay the same */
 	tx.hp = s->tx.hp;
 	s->tx.hp = NULL;
@@ -411,7 +417,7 @@ bool quic_phase_next(struct quic_conn *q, uint64_t pn)
 	s->rx.hp = NULL;
 	q->phase.rx_prev = s->rx;
 	s->rx = q->phase.rx_next;
-	q->phase.rx_next = next;
+	q->phase.rx_next = (struct quic_keys){ 0 };
 	q->phase.rx_pn = pn;
 	q->phase.tx_pn = s->next_pn;
 	q->phase.sealed = 0;
@@ -479,7 +485,7 @@ static bool open_packet(struct incoming *in, const struct quic_packet *head, uin
 
 bool quic_conn_is_first(struct quic_conn *q, const struct quic_packet *head, const uint8_t *bytes)
 {
-	struct incoming in = { .q = q, .s = &q->spaces[QUIC_LEVEL_INITIAL] };
+	struct incoming in = { .q = q, .s = q->spaces[QUIC_LEVEL_INITIAL] };
 	uint8_t copy[QUIC_UDP_PAYLOAD_MAX];
 
 	if (head->size > sizeof(copy))
@@ -554,7 +560,7 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 
 	if (!level_of(head, &in.level))
 		return;
-	in.s = &q->spaces[in.level];
+	in.s = q->spaces[in.level];
 	in.early = head->type == QUIC_PACKET_EARLY;
 	if (!is_readable(&in) || !open_packet(&in, head, p)) {
 		quic_count(q, COUNT_QUIC_DROPPED);

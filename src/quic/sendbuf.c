@@ -4,12 +4,34 @@
  *      base          acked ranges, lost ranges          sent                    end
  *      |------------------------------------------------|-----------------------|
  */
+#include <string.h>
 #include "buffers_priv.h"
 #include "ranges_priv.h"
+
+/* Messages of a handshake share blocks of this size. */
+#define CRYPTO_BLOCK 1024
 
 static size_t smaller(uint64_t a, size_t b)
 {
 	return a < b ? (size_t)a : b;
+}
+
+bool quic_sendbuf_add(struct quic_sendbuf *b, const uint8_t *bytes, size_t len)
+{
+	const struct piece *last = b->data.last;
+	struct block *block;
+	bool ok;
+
+	if (last && last->block && block_room(last->block) >= len)
+		return block_queue_add_copy(&b->data, slice_make((const char *)bytes, len));
+	block = block_new_sized(len > CRYPTO_BLOCK ? len : CRYPTO_BLOCK);
+	if (!block)
+		return false;
+	memcpy(block->data, bytes, len);
+	block->used = (uint32_t)len;
+	ok = block_queue_add(&b->data, block, block->data, len);
+	block_drop(block);
+	return ok;
 }
 
 bool quic_sendbuf_next(const struct quic_sendbuf *b, uint64_t limit, size_t max, uint64_t *from,

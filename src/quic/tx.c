@@ -305,7 +305,7 @@ static unsigned pn_len(const struct quic_space *s)
 static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at, uint8_t *end)
 {
 	struct quic_conn *q = o->q;
-	struct quic_space *s = &q->spaces[level];
+	struct quic_space *s = q->spaces[level];
 	unsigned n = pn_len(s);
 
 	if (end - at < (level == QUIC_LEVEL_APP ? 1 : 2) * QUIC_CID_MAX + 64 +
@@ -451,7 +451,7 @@ static bool may_send_data(const struct quic_conn *q, const struct quic_space *s)
 
 static bool has_data(const struct quic_conn *q, enum quic_level level)
 {
-	const struct quic_space *s = &q->spaces[level];
+	const struct quic_space *s = q->spaces[level];
 
 	if (quic_sendbuf_is_due(&s->crypto_tx, UINT64_MAX) || s->probes)
 		return true;
@@ -462,7 +462,7 @@ static bool has_data(const struct quic_conn *q, enum quic_level level)
 
 static bool is_wanted(const struct quic_conn *q, enum quic_level level, uint64_t now_ns)
 {
-	const struct quic_space *s = &q->spaces[level];
+	const struct quic_space *s = q->spaces[level];
 
 	if (s->done || !s->tx.aead)
 		return false;
@@ -523,7 +523,7 @@ static size_t send_close(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 
 	q->flags &= ~(uint32_t)QUIC_FL_CLOSE_DUE;
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		struct quic_space *s = &q->spaces[i];
+		struct quic_space *s = q->spaces[i];
 		bool app = q->flags & QUIC_FL_CLOSE_APP;
 
 		if (s->done || !s->tx.aead || !packet_begin(&o, i, at, end))

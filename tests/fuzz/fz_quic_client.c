@@ -45,7 +45,7 @@ static enum quic_tls_status play(struct conn *c, enum quic_level level, const ui
 		u->send(q, QUIC_LEVEL_INITIAL, (const uint8_t *)"hello", 5);
 		return QUIC_TLS_MORE;
 	}
-	if (q->spaces[QUIC_LEVEL_APP].rx.aead)
+	if (q->spaces[QUIC_LEVEL_APP]->rx.aead)
 		return QUIC_TLS_DONE;
 	if (!server_params(q))
 		return QUIC_TLS_FAILED;

@@ -18,7 +18,7 @@ static enum quic_tls_status play(struct conn *c, enum quic_level level, const ui
 	};
 	const struct quic_tls_user *u = &quic_conn_tls_user;
 
-	if (q->spaces[QUIC_LEVEL_APP].rx.aead)
+	if (q->spaces[QUIC_LEVEL_APP]->rx.aead)
 		return QUIC_TLS_DONE;
 	if (!played_secrets_are_told(q, params, sizeof(params)))
 		abort();

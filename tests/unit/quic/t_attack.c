@@ -31,7 +31,7 @@ static void say(struct sim *s, const uint8_t *end)
 static void test_ack_ranges(void)
 {
 	struct sim *s = begin(0, QUIC_CC_NONE);
-	struct quic_space *space = &s->q->spaces[QUIC_LEVEL_APP];
+	struct quic_space *space = s->q->spaces[QUIC_LEVEL_APP];
 	uint8_t *at = frames;
 	struct quic_sent *p;
 	unsigned n = 0, even = 0;
@@ -80,7 +80,7 @@ static void test_ack_ranges(void)
 static void test_ack_flood(void)
 {
 	struct sim *s = begin(0, QUIC_CC_NONE);
-	struct quic_space *space = &s->q->spaces[QUIC_LEVEL_APP];
+	struct quic_space *space = s->q->spaces[QUIC_LEVEL_APP];
 	uint64_t first, last;
 	uint8_t *at = frames;
 
@@ -373,7 +373,7 @@ static void test_other_addresses(void)
 static void test_end(void)
 {
 	struct sim *s = begin(0, QUIC_CC_NONE);
-	struct quic_space *space = &s->q->spaces[QUIC_LEVEL_APP];
+	struct quic_space *space = s->q->spaces[QUIC_LEVEL_APP];
 	uint8_t *at = put_byte(frames, 1, 0);
 	uint64_t end_ms;
 
@@ -444,10 +444,10 @@ static void test_small_first(void)
 	size_t n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, 1000, p);
 
 	quic_conn_recv(q, p, n, MS);
-	ok(!q->spaces[QUIC_LEVEL_INITIAL].received.count, "a small datagram is not looked at");
+	ok(!q->spaces[QUIC_LEVEL_INITIAL]->received.count, "a small datagram is not looked at");
 	n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello), p);
 	quic_conn_recv(q, p, n, MS);
-	ok(q->spaces[QUIC_LEVEL_INITIAL].received.count, "one of the right size is");
+	ok(q->spaces[QUIC_LEVEL_INITIAL]->received.count, "one of the right size is");
 	q->conn = NULL;
 	quic_conn_free(q);
 	played_end(&c);

@@ -39,7 +39,7 @@ static void test_echo(unsigned loss, enum quic_cc_algo algo, bool moves)
 	ok(!played_freed && s->q->state == QUIC_OPEN, "the connection is open");
 	for (unsigned i = 0; i < 2000; i++)
 		step(s);
-	ok(!played_freed && !s->q->in_flight && !s->q->spaces[QUIC_LEVEL_APP].eliciting_in_flight,
+	ok(!played_freed && !s->q->in_flight && !s->q->spaces[QUIC_LEVEL_APP]->eliciting_in_flight,
 	   "in the end nothing is in flight");
 	ok(!tree_first(&s->q->streams.all), "and no stream is left");
 	finish(s);
@@ -128,7 +128,7 @@ static void test_versions(void)
 	   read.version == QUIC_VERSION_2, "it is told so");
 	n = played_packet(&c, q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello), p);
 	quic_conn_recv(q, p, n, MS);
-	is_int(q->spaces[QUIC_LEVEL_INITIAL].largest_rx, 0, "its packets of version 1 are read");
+	is_int(q->spaces[QUIC_LEVEL_INITIAL]->largest_rx, 0, "its packets of version 1 are read");
 	end_of(q, &c);
 	q = begin_with(forged, sizeof(forged), &c);
 	is_int(q->end.error, QUIC_VERSION_NEGOTIATION_ERROR,

@@ -156,12 +156,12 @@ static void finish(void)
 /* Takes what is sent; returns how many packets of the level APP that were. */
 static uint64_t sent(void)
 {
-	uint64_t before = q->spaces[QUIC_LEVEL_APP].next_pn;
+	uint64_t before = q->spaces[QUIC_LEVEL_APP]->next_pn;
 	uint8_t room[QUIC_DATAGRAM_MAX];
 
 	while (quic_conn_send(q, room, now))
 		;
-	return q->spaces[QUIC_LEVEL_APP].next_pn - before;
+	return q->spaces[QUIC_LEVEL_APP]->next_pn - before;
 }
 
 static const uint8_t request[] = { QUIC_FT_STREAM | 3, 0, 5, 'h', 'e', 'l', 'l', 'o' };

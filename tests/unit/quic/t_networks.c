@@ -382,7 +382,7 @@ static uint64_t model_deadline(const struct quic_conn *q)
 	uint64_t var = q->rtt.known ? q->rtt.var : 333 * MS / 2, pto;
 
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		const struct quic_space *s = &q->spaces[i];
+		const struct quic_space *s = q->spaces[i];
 		bool app = i == QUIC_LEVEL_APP;
 
 		if (s->done || !s->eliciting_in_flight || (app && q->state == QUIC_HANDSHAKE))
@@ -407,7 +407,7 @@ static void check_books(const struct quic_conn *q)
 	uint64_t bytes = 0, at;
 
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
-		const struct quic_space *s = &q->spaces[i];
+		const struct quic_space *s = q->spaces[i];
 		uint64_t before = 0, eliciting = 0;
 		struct quic_sent *p;
 
