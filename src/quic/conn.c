@@ -471,7 +471,7 @@ uint64_t quic_conn_deadline(const struct quic_conn *q)
 		at = q->paced_ns;
 	if (q->flags & QUIC_FL_MOVED && q->path.again_ns < at)
 		at = q->path.again_ns;
-	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+	for (unsigned i = 0; i < QUIC_LEVELS && quic_may_ack(q); i++) {
 		n = q->spaces[i]->ack_ns;
 		if (n && n < at && q->spaces[i]->tx.aead)
 			at = n;

@@ -258,6 +258,17 @@ static inline size_t quic_allowed(const struct quic_conn *q)
 		       ? (size_t)(3 * q->received - q->sent) : 0;
 }
 
+/* The least room that a packet of the application's level is begun in. */
+#define QUIC_PACKET_LEAST (QUIC_CID_MAX + 64)
+
+/* Is there room for a packet with an acknowledgement? Where too little came from an address that
+ * may be a victim's, it waits for more from there.
+ */
+static inline bool quic_may_ack(const struct quic_conn *q)
+{
+	return quic_allowed(q) >= QUIC_PACKET_LEAST;
+}
+
 /* May anything but challenges leave? To an address that may be another's, a part of the little that
  * is allowed stays for these.
  */

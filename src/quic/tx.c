@@ -308,7 +308,7 @@ static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at,
 	struct quic_space *s = q->spaces[level];
 	unsigned n = pn_len(s);
 
-	if (end - at < (level == QUIC_LEVEL_APP ? 1 : 2) * QUIC_CID_MAX + 64 +
+	if (end - at < QUIC_PACKET_LEAST + (level == QUIC_LEVEL_APP ? 0 : QUIC_CID_MAX) +
 		       (level == QUIC_LEVEL_INITIAL ? q->ids.token_len : 0))
 		return false;
 	o->sent = quic_sent_new();

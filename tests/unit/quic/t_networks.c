@@ -19,6 +19,12 @@
 #define MS UINT64_C(1000000)
 #define FLYING 2048
 #define NETWORKS 150
+/* Turns that a moment may have. */
+#define STILL_MOST 10000
+/* A client that moves, and whose first packet from there is so small that not even its
+ * acknowledgement may be sent.
+ */
+#define SMALL_MOVE 237
 #define LONGEST_MS 3600000
 
 /* What a network does, in thousandths, and how long it takes. */
@@ -555,6 +561,7 @@ static void finish(void)
 static void carry_on(uint64_t ms)
 {
 	uint64_t until = me.now_ns + ms * MS, moved = 0, at;
+	unsigned still = 0;
 
 	while (!is_done() && !me.lost && me.now_ns < until) {
 		turn(0);
@@ -568,6 +575,11 @@ static void carry_on(uint64_t ms)
 		at = next_ns();
 		if (at == UINT64_MAX)
 			break;
+		still = at > me.now_ns ? 0 : still + 1;
+		if (still > STILL_MOST) {
+			me.wrong_books++; /* a deadline that nothing comes of */
+			break;
+		}
 		if (at > me.now_ns)
 			me.now_ns = at;
 		deliver();
@@ -733,5 +745,6 @@ int main(void)
 	for (uint64_t i = 0; i < n; i++)
 		bad += !run(seed + i);
 	ok(!bad, "all transfers are complete and equal");
+	ok(run(SMALL_MOVE), "what must not be sent yet does not keep the connection busy");
 	return done_testing();
 }
