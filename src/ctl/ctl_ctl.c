@@ -192,6 +192,8 @@ static enum ctl_step show_env(struct ctl_request *rq)
 	const char *name = rq->words[rq->at];
 	size_t len = name ? strlen(name) : 0;
 
+	if (!environ) /* resetenv left nothing */
+		return CTL_DONE;
 	if (name) {
 		for (char **e = environ; *e; e++) {
 			if (strncmp(*e, name, len) == 0 && (*e)[len] == '=') {
