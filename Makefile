@@ -169,13 +169,14 @@ address thread fuzz,$(FLAVOUR)),no-sanitizer,malloc.h),glibc)|-|src/base/memory_
  EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
-BUILT_IN := POLL THREAD $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY GETADDRINFO LINUX_SPLICE \
-            LINUX_TPROXY NETFILTER NS PRCTL RT TFO THREAD_DUMP TPROXY)
-LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC \
+BUILT_IN := MATH POLL SHM_OPEN THREAD TRACE $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY DL \
+            GETADDRINFO HAVE_TCP_MD5SIG LINUX_CAP LINUX_SPLICE LINUX_TPROXY NETFILTER NS PRCTL RT \
+            TFO THREAD_DUMP TPROXY)
+LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ECH ENGINE EVPORTS KQUEUE KTLS LIBATOMIC \
             OBSOLETE_LINKER OPENSSL_AWSLC OPENSSL_WOLFSSL OT PCRE PCRE_JIT PROCCTL \
             PTHREAD_EMULATION SLZ STATIC_PCRE STATIC_PCRE2 WURFL
 # accepted and without effect: what they ask for is always the case where it is needed
-ALWAYS   := QUIC QUIC_OPENSSL_COMPAT SYSTEMD DL MATH CRYPT_H LINUX_CAP SHM_OPEN
+ALWAYS   := ACME QUIC QUIC_OPENSSL_COMPAT SYSTEMD CRYPT_H
 
 cell   = $(filter-out -,$(subst $(comma),$(space),$(word $(2),$(subst |,$(space),$(1)))))
 name   = $(call cell,$(1),1)
@@ -314,7 +315,7 @@ endif
 endif
 
 c_string = "$(subst ",\",$(subst \,\\,$(strip $(1))))"
-WITH_TLS := SSL QUIC
+WITH_TLS := ACME SSL QUIC
 FEATURES := $(sort $(addsuffix +,$(OPTIONS_ON) $(BUILT_IN) $(if $(OPENSSL_on),$(WITH_TLS))) \
   QUIC_OPENSSL_COMPAT$(if $(OPENSSL_on),$(if $(QUIC_INTERFACE),-,+),-) \
   $(addsuffix -,$(OPTIONS_OFF) $(LEFT_OUT) $(if $(OPENSSL_on),,$(WITH_TLS))))

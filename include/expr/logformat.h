@@ -127,6 +127,8 @@ bool logformat_put_date(const struct logformat_item *item, struct strbuf *out,
  * tcplog clf` stand for; manual 8.2.2 to 8.2.4.
  */
 extern const char logformat_tcp[], logformat_http[], logformat_clf[], logformat_https[];
+/* The key log format of NSS for the frontend and the server's connection. */
+extern const char logformat_keylog_front[], logformat_keylog_back[];
 extern const char logformat_tcp_clf[];
 /* The formats of `option tcplog json`, `option httplog json` and `option httpslog json`, an
  * extension: objects of JSON.

@@ -120,6 +120,7 @@ char *conf_strdup(struct config *cfg, const char *str)
 
 bool conf_experimental(const struct config *cfg)
 {
+	cfg->state->needs_experimental = true;
 	return cfg->state->experimental;
 }
 

@@ -92,6 +92,7 @@ static void section_open(struct reader *r, const struct conf_section *s)
 	l.at = 1;
 	if (!conf_line_commit(&l, t))
 		return;
+	r->where.cfg->state->past_global |= s->where != CONF_GLOBAL;
 	s->open(&l);
 	r->object = l.object;
 	r->slots = l.slots;
@@ -99,21 +100,9 @@ static void section_open(struct reader *r, const struct conf_section *s)
 
 /* --- lines ------------------------------------------------------------------------------- */
 
-/* Of a directive. */
-static void warn_empty_word(struct reader *r)
-{
-	struct conf_tokens *t = &r->tokens;
-
-	r->where.place.form = DIAG_TIGHT;
-	r->where.place.column = t->columns[t->empty];
-	diag_add(
-		r->where.diags, DIAG_WARNING, &r->where.place, NULL,
-		"argument number %d at position %d is empty and marks the end of the argument list;"
-		" all subsequent arguments will be ignored:",
-		t->empty, t->columns[t->empty]);
-}
-
-/* Of a line with a keyword: an error since 3.3. The column is that behind the opening quote. */
+/* Of a line with a keyword: an error since 3.3; directives take empty words (manual 2.4: a condition
+ * may be a variable that is not set). The column is that behind the opening quote.
+ */
 static void report_empty_word(struct reader *r)
 {
 	struct conf_tokens *t = &r->tokens;
@@ -352,8 +341,6 @@ static void read_line(struct reader *r, char *line)
 	if (r->where.cfg->state->show && !r->early)
 		conf_show_line(r->where.cfg->state->show, t, r->where.place.line);
 	if (t->words[0][0] == '.') {
-		if (t->empty >= 0 && !r->early && !conf_nesting_skips(&r->nesting))
-			warn_empty_word(r);
 		conf_directive(&r->where, &r->nesting, t, r->early);
 		return;
 	}
@@ -446,7 +433,13 @@ static void run_passes(struct config *cfg, const struct conf_texts *texts, struc
 	diag_list_fini(&lost);
 	cfg->state->experimental = false;
 	cfg->state->deprecated = false;
+	cfg->state->needs_experimental = false;
 	run_pass(cfg, texts, diags, false);
+	if (cfg->state->experimental && !cfg->state->needs_experimental && !diags->alerts)
+		diag_add(diags, DIAG_WARNING, &(const struct diag_place){ .form = DIAG_BARE }, NULL,
+			 "Option 'expose-experimental-directives' is set in the global section but "
+			 "nothing needs it: remove it, lest an experimental directive be used by "
+			 "accident.");
 }
 
 void conf_read_early(struct config *cfg, const struct conf_source *sources, int count)

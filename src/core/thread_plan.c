@@ -444,5 +444,8 @@ bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
 	if (!plan_bind(plan, parts, count, t, set))
 		return false;
 	plan_warn(plan, &plan->kept, diags);
+	if (count)
+		diag_add(diags, DIAG_DIAG, NULL, NULL, "Created %u threads split into %u groups",
+			 plan->threads, plan->groups);
 	return true;
 }

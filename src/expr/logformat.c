@@ -29,6 +29,22 @@ const char logformat_https[] =
 	"%hr %hs %{+Q}r %[fc_err]/%[ssl_fc_err,hex]/%[ssl_c_err]/%[ssl_c_ca_err]/"
 	"%[ssl_fc_is_resumed] %[ssl_fc_sni]/%sslv/%sslc";
 
+/* The key log format of NSS, as OpenSSL and Wireshark have it. */
+#define KEY_LINE(side, label, secret) \
+	label " %[ssl_" side "_client_random,hex] %[ssl_" side "_" secret "]"
+#define KEY_LINES(side) \
+	"CLIENT_RANDOM %[ssl_" side "_client_random,hex] %[ssl_" side "_session_key,hex]\n" \
+	KEY_LINE(side, "CLIENT_EARLY_TRAFFIC_SECRET", "client_early_traffic_secret") "\n" \
+	KEY_LINE(side, "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "client_handshake_traffic_secret") "\n" \
+	KEY_LINE(side, "SERVER_HANDSHAKE_TRAFFIC_SECRET", "server_handshake_traffic_secret") "\n" \
+	KEY_LINE(side, "CLIENT_TRAFFIC_SECRET_0", "client_traffic_secret_0") "\n" \
+	KEY_LINE(side, "SERVER_TRAFFIC_SECRET_0", "server_traffic_secret_0") "\n" \
+	KEY_LINE(side, "EXPORTER_SECRET", "exporter_secret") "\n" \
+	KEY_LINE(side, "EARLY_EXPORTER_SECRET", "early_exporter_secret")
+
+const char logformat_keylog_front[] = KEY_LINES("fc");
+const char logformat_keylog_back[] = KEY_LINES("bc");
+
 #define JSON_BEGIN \
 	"%{+json,+utf8}o %(time)[accept_date(ms),ms_utime('%Y-%m-%dT%H:%M:%S.%3NZ')] " \
 	"%(client_ip)ci %(client_port)cp %(frontend)f %(backend)b %(server)s "

@@ -22,8 +22,8 @@ void version_print_word(FILE *out, int parts);
 void version_print_build(FILE *out);
 /* The last part of it, which -V shows too. */
 void version_print_filters(FILE *out);
-/* Tells the configuration engine about version and features. */
-void version_publish_facts(void);
+/* Tells the configuration engine about version, features and what <o> (kept) switches off. */
+void version_publish_facts(const struct main_options *o);
 
 /* --- dump.c */
 /* -dL: the program's file, then those of its libraries; <places>: with their addresses. */

@@ -20,6 +20,8 @@ static const struct {
 	{ "HAPROXY_HTTP_LOG_FMT", logformat_http },
 	{ "HAPROXY_HTTP_CLF_LOG_FMT", logformat_clf },
 	{ "HAPROXY_HTTPS_LOG_FMT", logformat_https },
+	{ "HAPROXY_KEYLOG_FC_LOG_FMT", logformat_keylog_front },
+	{ "HAPROXY_KEYLOG_BC_LOG_FMT", logformat_keylog_back },
 };
 
 static bool peer_is_named;

@@ -5,8 +5,10 @@
  * socket and check, some for each peer and thread. With it, the descriptors follow.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include "base/diag.h"
 #include "core/fd.h"
 #include "core/pool.h"
@@ -173,6 +175,20 @@ static int table_size(const struct main_limits *l)
 	return (int)(l->descriptors < planned ? l->descriptors : planned);
 }
 
+/* prealloc-fd: a descriptor as high as there will be, for a moment; the kernel then never stops
+ * the threads to make its table larger. Without it nothing is lost but that.
+ */
+static void preallocate_descriptors(const struct main_limits *l)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), high;
+
+	high = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, usable_descriptors(l) - 1) : -1;
+	if (high >= 0)
+		close(high);
+	if (fd >= 0)
+		close(fd);
+}
+
 bool limits_apply(struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
@@ -200,6 +216,8 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	if (!raise_limit(o, set, &limit, set->descriptors ? set->descriptors : l->maxsock))
 		return false;
 	l->descriptors = (int64_t)limit.rlim_cur;
+	if (set->prealloc_fd)
+		preallocate_descriptors(l);
 	l->told = set->descriptors ? set->descriptors : usable_descriptors(l);
 	pool_set_limit((uint64_t)o->memory_mb << 20);
 	pipe_set_limit((unsigned)l->maxpipes);

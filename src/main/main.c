@@ -275,6 +275,15 @@ static bool enter_folder(const char *folder)
 	return false;
 }
 
+static bool ends_at_once; /* quick-exit: nothing is released */
+
+static bool is_to_end_at_once(void)
+{
+	const struct config *cfg = __lsan_do_leak_check ? NULL : generation_current();
+
+	return cfg && settings_of(cfg)->quick_exit;
+}
+
 static int serve(const struct main_options *o, char **argv)
 {
 	struct config *cfg;
@@ -302,6 +311,9 @@ static int serve(const struct main_options *o, char **argv)
 	if (!conf_env_apply(cfg))
 		diag_say(DIAG_ALERT, "[%s.main()] No memory for the environment.", o->program);
 	status = go_live(cfg, o) ? run(o) : STATUS_ERROR;
+	ends_at_once = is_to_end_at_once();
+	if (ends_at_once)
+		return status;
 	reload_fini();
 	generation_end();
 	return status;
@@ -346,7 +358,7 @@ int main(int argc, char **argv)
 	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
 		status = show_usage(&o);
 	} else if (parsed == OPTIONS_OK) {
-		version_publish_facts();
+		version_publish_facts(&o);
 		if (!environment_publish(&o)) {
 			diag_say(DIAG_ALERT, "out of memory for the environment.");
 		} else if (modules_register()) {
@@ -356,7 +368,8 @@ int main(int argc, char **argv)
 			} else if (status < 0) {
 				status = serve(&o, argv);
 			}
-			modules_fini();
+			if (!ends_at_once)
+				modules_fini();
 		}
 	}
 	options_fini(&o);

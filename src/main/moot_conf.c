@@ -84,7 +84,6 @@ static const struct conf_keyword keywords[] = {
 	CHOICE("tune.h2.zero-copy-fwd-send", "{ on | off }", 0, MOVED),
 	CHOICE("tune.quic.zero-copy-fwd-send", "{ on | off }", 0, MOVED),
 	CHOICE("tune.pt.zero-copy-forwarding", "{ on | off }", 0, MOVED),
-	NOTHING("prealloc-fd", 0, "the kernel's table grows by itself"),
 	NOTHING("tune.disable-zero-copy-forwarding", 0, "bytes are always moved without a copy"),
 	NOTHING("tune.disable-fast-forward", 0, "there is no other way of forwarding"),
 	CHOICE("tune.fd.edge-triggered", "{ on | off }", CONF_EXPERIMENTAL,

@@ -196,6 +196,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "what SIGUSR2 does (an extension)" },
 	SWITCH("quiet", quiet, "say nothing after the start"),
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
+	SWITCH("quick-exit", quick_exit, "end without releasing memory"),
+	SWITCH("prealloc-fd", prealloc_fd, "make the kernel's table of descriptors at the start"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
 	  .syntax = "[ on | off ]", .help = "allow core dumps although rights were dropped" },
 	NO_SWITCH("insecure-setuid-wanted", rights.insecure_setuid,

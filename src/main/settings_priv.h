@@ -24,6 +24,8 @@ struct rights_settings {
 struct main_settings {
 	struct rights_settings rights;
 	bool daemon, quiet, zero_warning;
+	bool quick_exit;              /* at the end nothing is released */
+	bool prealloc_fd;             /* the kernel's table is made large at once */
 	bool strict_limits, no_splice;
 	bool sandbox;                 /* sandbox on */
 	int64_t close_spread_ms;      /* 0 immediately, -1 never */

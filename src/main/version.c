@@ -12,6 +12,7 @@
 #include "ext/lua.h"
 #include "build_info.h"
 #include "dump_priv.h"
+#include "options_priv.h"
 #include "mux/mux.h"
 #include "stream/filter.h"
 #include "stream/service.h"
@@ -116,25 +117,37 @@ void version_print_filters(FILE *out)
 	fputc('\n', out);
 }
 
-/* Features that may be switched off at run time. */
+static const struct main_options *asked; /* the command line */
+
+/* What may be switched off on the command line; names are always resolved by getaddrinfo(), and
+ * there is no other way of forwarding.
+ */
 static bool is_enabled(const char *option)
 {
-	static const char *const always[] = { "POLL", "EPOLL", "SPLICE", "GETADDRINFO",
-					      "REUSEPORT", "FAST-FORWARD" };
+	const struct {
+		const char *name;
+		bool is_on;
+	} rows[] = {
+		{ "POLL", !asked->without.poll }, { "EPOLL", !asked->without.epoll },
+		{ "SPLICE", !asked->without.splice }, { "GETADDRINFO", true },
+		{ "REUSEPORT", !asked->without.reuseport }, { "FAST-FORWARD", true },
+		{ "SERVER-SSL-VERIFY-NONE", asked->no_verify },
+	};
 
-	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
-		if (strcmp(option, always[i]) == 0)
-			return true;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (strcmp(option, rows[i].name) == 0)
+			return rows[i].is_on;
 	return false;
 }
 
-void version_publish_facts(void)
+void version_publish_facts(const struct main_options *o)
 {
 	static struct conf_facts facts = {
 		.version = BUILD_VERSION, .features = " " BUILD_FEATURES " ",
 		.enabled = is_enabled,
 	};
 
+	asked = o;
 	facts.ssl_name = tls_library_name();
 	facts.ssl_version = tls_library_version();
 	conf_set_facts(&facts);

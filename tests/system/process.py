@@ -638,6 +638,64 @@ def dumps(tap, b):
         tap.ok(re.search(r"\b%s\b" % word, out), "-dKcfg lists " + word, out[:300])
 
 
+UNSET = """.if "${UNSET_A}"
+ .alert "A"
+.elif "${SET_B}" && !defined(UNSET_A)
+ .notice "only B"
+.else
+ .alert "none"
+.endif
+"""
+KEYS = ("CLIENT_RANDOM", "CLIENT_EARLY_TRAFFIC_SECRET", "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
+        "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0", "EXPORTER_SECRET", "EARLY_EXPORTER_SECRET")
+
+
+def conditions(tap, b):
+    """What .if and -cc know of the command line, of variables, and of what was built in."""
+    for option, name in (("-de", "EPOLL"), ("-dp", "POLL"), ("-dS", "SPLICE"), ("-dR", "REUSEPORT")):
+        asked = "enabled(%s)" % name
+        tap.eq((b.run("-cc", asked)[0], b.run(option, "-cc", asked)[0]), (0, 1), "%s: %s" % (option, asked))
+        told = b.file("told.cfg", ".if %s\n.notice Yes\n.else\n.notice No\n.endif\n" % asked + GOOD % b.port)
+        tap.ok("'No'" in b.run(option, "-c", "-f", told)[2] and "'Yes'" in b.run("-c", "-f", told)[2], asked + " in a file")
+    asked = "enabled(SERVER-SSL-VERIFY-NONE)"
+    tap.eq((b.run("-cc", asked)[0], b.run("-dV", "-cc", asked)[0]), (1, 0), "-dV: " + asked)
+    for name in ("ACME", "LINUX_CAP", "SHM_OPEN", "TRACE", "HAVE_TCP_MD5SIG", "MATH", "DL"):
+        tap.eq(b.run("-cc", "feature(%s)" % name)[0], 0, "feature(%s)" % name)
+    tap.eq(b.run("-cc", "feature(WURFL)")[0], 1, "feature(WURFL): not built in")
+    empty = b.file("unset.cfg", UNSET + GOOD % b.port)
+    status, out, err = b.run("-c", "-dW", "-f", empty, env=dict(os.environ, SET_B="1"))
+    tap.ok(status == 0 and "'only B'" in err and "WARNING" not in err, "a variable that is not set is false, without a warning", err)
+    shown = b.file("keys.cfg", "".join('.notice "${HAPROXY_KEYLOG_%s_LOG_FMT}"\n' % side for side in ("FC", "BC")) + GOOD % b.port)
+    told = b.run("-c", "-f", shown)[2]
+    for side in ("fc", "bc"):
+        lines = re.findall(r"^(?:.*')?([A-Z_0-9]+) +%%\[ssl_%s_client_random,hex\] +%%\[ssl_%s_\w+(?:,hex)?\]" % (side, side), told, re.M)
+        tap.eq(tuple(dict.fromkeys(lines)), KEYS, "HAPROXY_KEYLOG_%s_LOG_FMT: the key log's lines" % side.upper())
+    unused = "global\n\texpose-experimental-directives\n"
+    status, out, err = b.run("-c", "-f", b.file("unused.cfg", unused + GOOD % b.port))
+    tap.ok(status == 0 and "WARNING" in err and "expose-experimental-directives" in err, "expose-experimental-directives without need", err)
+    used = b.file("used.cfg", unused + "\tforce-cfg-parser-pause 1\n" + GOOD % b.port)
+    tap.eq(b.run("-c", "-dW", "-f", used), (0, "", ""), "expose-experimental-directives that is needed")
+    late = b.file("late.cfg", GOOD % b.port + "global\n\tmaxconn 50\n")
+    tap.ok(re.search(r"\[DIAG\].*late.cfg:9\] : global section", b.run("-c", "-dD", "-f", late)[2])
+           and "DIAG" not in b.run("-c", "-f", late)[2], "-dD: a section global behind others")
+    tap.ok(re.search(r"\[DIAG\].*Created \d+ threads split into \d+ groups", b.run(
+        "-c", "-dD", "-f", b.file("good.cfg", GOOD % b.port))[2]), "-dD: threads and groups that were chosen")
+
+
+def table_of_descriptors(tap, b):
+    """prealloc-fd: the kernel's table is as large as it will get; quick-exit: it ends well."""
+    room = {}
+    for name, lines in (("without", ""), ("with", "\tprealloc-fd\n\tquick-exit\n")):
+        cfg = b.file("table.cfg", GOOD.replace("maxconn 100", "maxconn 3000\n" + lines) % b.port)
+        p, up = b.start("-db", "-f", cfg)
+        with open("/proc/%d/status" % p.pid) as f:
+            room[name] = int(re.search(r"FDSize:\s*(\d+)", f.read()).group(1)) if up else None
+        p.send_signal(signal.SIGUSR1)
+        p.communicate(timeout=lib.PATIENCE)
+        tap.eq(p.returncode, 0, name + " prealloc-fd and quick-exit: exit status 0")
+    tap.ok(room["without"] and room["without"] < 6000 <= room["with"], "prealloc-fd: FDSize", room)
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -645,7 +703,7 @@ def main():
         b = Bench(args.program, folder)
         tap.run((versions, answers, checks, silent_options, useless_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
                      for_debugging, precedence, descriptors, more_checks_than_connections, rights, rights_of_root, totals, stops,
-                     dumps), b)
+                     dumps, conditions, table_of_descriptors), b)
     tap.done()
 
 

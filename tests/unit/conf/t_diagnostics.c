@@ -481,13 +481,6 @@ static const struct {
 	  "  .elif foo(\n"
 	  "        ^\n"
 	  "[ALERT]    : config : Error(s) found in configuration file : t.cfg\n" },
-	{ ".if \"\"\n"
-	  ".endif\n",
-	  "[WARNING]  : config : parsing [t.cfg:1]: argument number 1 at position 5 is empt"
-	  "y and marks the end of the argument list; all subsequent arguments will be ignor"
-	  "ed:\n"
-	  "  .if \"\"\n"
-	  "      ^\n" },
 	{ "global\n"
 	  ".notice \"${.FILE}:${.LINE}:<${.SECTION}>\"\n",
 	  "[NOTICE]   : config : parsing [t.cfg:2]: 't.cfg:2:<global>'.\n" },
