@@ -184,7 +184,8 @@ bool http_msg_set_uri(struct http_msg *m, struct slice uri);
 bool http_msg_target_follows(struct http_msg *m, uint8_t id, struct slice value);
 bool http_msg_set_method(struct http_msg *m, struct slice method);
 /* Only the path (up to '?'), in any form of target: the scheme and authority of an absolute form
- * stay. An asterisk or authority form is replaced by the path.
+ * stay, unless nothing follows them: Host tells the authority. An asterisk or authority form is
+ * replaced by the path.
  */
 bool http_msg_set_path(struct http_msg *m, struct slice path);
 /* The path and the query. */

@@ -124,18 +124,24 @@ static bool target_join(struct http_msg *m, size_t keep, struct slice a, struct 
 	return true;
 }
 
+/* What stays in front of a path that is set. */
+static size_t kept_before_path(const struct http_msg *m, const struct target *t)
+{
+	return t->authority && t->path == m->uri.len ? 0 : t->path;
+}
+
 bool http_msg_set_path(struct http_msg *m, struct slice path)
 {
 	struct target t = target_split(m->uri);
 
-	return target_join(m, t.path, path, slice_sub(m->uri, t.query, m->uri.len), slice_none());
+	return target_join(m, kept_before_path(m, &t), path, slice_sub(m->uri, t.query, m->uri.len), slice_none());
 }
 
 bool http_msg_set_pathq(struct http_msg *m, struct slice pathq)
 {
 	struct target t = target_split(m->uri);
 
-	return target_join(m, t.path, pathq, slice_none(), slice_none());
+	return target_join(m, kept_before_path(m, &t), pathq, slice_none(), slice_none());
 }
 
 bool http_msg_set_query(struct http_msg *m, struct slice query)

@@ -108,7 +108,7 @@ static const struct {
 	{ "http://h/", "/", "/", NULL, "h",
 	  "http://h/n", "http://h/n", "http://h/?w=1", "http://h/" },
 	{ "http://h", NULL, NULL, NULL, "h",
-	  "http://h/n", "http://h/n", "http://h?w=1", "http://h" },
+	  "/n", "/n", "http://h?w=1", "http://h" },
 	{ "http://h?q=1", NULL, "?q=1", "q=1", "h",
 	  "http://h/n?q=1", "http://h/n", "http://h?w=1", "http://h?" },
 	{ "https://u@h:81/p/q?z?y", "/p/q", "/p/q?z?y", "z?y", "u@h:81",
