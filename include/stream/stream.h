@@ -292,7 +292,8 @@ struct stream *stream_of_endpoint(struct endpoint *ep);
 /* What the mux of <ep>, the front or the back of <s>, tells, or what holds for one that carries a
  * single stream. Of a back that was left: what was kept of it. False: there is none.
  */
-bool stream_mux_facts(const struct stream *s, const struct endpoint *ep, struct endpoint_facts *out);
+bool stream_mux_facts(const struct stream *s, const struct endpoint *ep,
+		      struct endpoint_facts *out);
 
 /* The overrides, made on first use; NULL: no memory. */
 struct stream_overrides *stream_overrides_get(struct stream *s);

@@ -134,7 +134,8 @@ bool http_msg_set_path(struct http_msg *m, struct slice path)
 {
 	struct target t = target_split(m->uri);
 
-	return target_join(m, kept_before_path(m, &t), path, slice_sub(m->uri, t.query, m->uri.len), slice_none());
+	return target_join(m, kept_before_path(m, &t), path,
+			   slice_sub(m->uri, t.query, m->uri.len), slice_none());
 }
 
 bool http_msg_set_pathq(struct http_msg *m, struct slice pathq)
