@@ -421,11 +421,13 @@ static unsigned back_room(const struct mux *m)
 	return room < ids ? room : ids;
 }
 
+/* (a kept one all of whose requests are still to be ended has no place for another) */
 static bool back_is_ending(const struct mux *m)
 {
 	const struct fcgi_conn *h = fcgi_of(m);
 
-	return h->flags & (FCGI_FL_STOP | FCGI_FL_BROKEN | FCGI_FL_DEAD) ||
+	return (!h->live && h->active >= h->max) ||
+	       h->flags & (FCGI_FL_STOP | FCGI_FL_BROKEN | FCGI_FL_DEAD) ||
 	       h->next_id > UINT16_MAX || h->conn->flags & (CONN_EOF | CONN_ERROR);
 }
 
