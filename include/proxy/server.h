@@ -313,6 +313,11 @@ bool server_warm_up(struct server *srv);
  */
 typedef void server_shutdown_fn(struct server *srv, bool is_up);
 void server_set_shutdown_hook(server_shutdown_fn *fn);
+/* What is done when a server enters maintenance: its idle connections are closed. The stream floor
+ * installs it; called from any thread.
+ */
+typedef void server_maint_fn(struct server *srv);
+void server_set_maint_hook(server_maint_fn *fn);
 /* Address and port: either may be NULL (unchanged). The message tells what changed, in the
  * reference's words, and <by> what, in <message> (<size> bytes), also on errors (returns false).
  */

@@ -39,6 +39,12 @@ static const unsigned oper_next[] = {
 };
 
 static server_shutdown_fn *shutdown_hook;
+static server_maint_fn *maint_hook;
+
+void server_set_maint_hook(server_maint_fn *fn)
+{
+	maint_hook = fn;
+}
 
 void server_set_shutdown_hook(server_shutdown_fn *fn)
 {
@@ -541,6 +547,8 @@ static void admin_follow(struct server *srv, const struct admin_move *m)
 	e.old = m->old;
 	e.now = m->new;
 	admin_tell(srv, m, e.requeued);
+	if (maint_hook && !(m->old & SERVER_MAINT) && m->new & SERVER_MAINT)
+		maint_hook(srv);
 	server_event_tell(&e);
 	oper_event(srv, m->old_oper, &e);
 	if (last)

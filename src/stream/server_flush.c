@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_flush.c - closes the idle connections to a server on all threads: when it is removed, and
- * when its certificate or the authorities that it is checked by were replaced
+/* server_flush.c - closes the idle connections to a server on all threads: when it is removed, when
+ * it enters maintenance, and when its certificate or the authorities that it is checked by were
+ * replaced
  */
 #include <stdlib.h>
 #include "conf/conf.h"
@@ -65,8 +66,15 @@ static void renewed(struct slot_area *slots)
 	flush(server_of_slots(slots), nothing, NULL);
 }
 
+/* Those that cannot be closed for want of memory end by pool-purge-delay. */
+static void rested(struct server *srv)
+{
+	flush(srv, nothing, NULL);
+}
+
 void server_flush_init(void)
 {
+	server_set_maint_hook(rested);
 	server_set_flush_hook(flush);
 	tls_set_renewed(renewed);
 }
