@@ -131,7 +131,7 @@ enum conf_keyword_flags {
 	CONF_EXPERIMENTAL = 1 << 2, /* needs expose-experimental-directives */
 	CONF_DEPRECATED = 1 << 3,   /* warns, <hint> names what replaces it */
 	CONF_REFUSED = 1 << 4,      /* known but refused: the message is <hint> */
-	CONF_IGNORED = 1 << 5,      /* harmless: accepted with a warning, whose text is <hint> */
+	CONF_IGNORED = 1 << 5,      /* harmless: accepted with a notice, whose text is <hint> */
 	/* `global` only: parsed twice, the first time in a pass of its own before all other lines
 	 * (nbthread, thread-groups, setenv). So it must do no harm when done again.
 	 */
@@ -314,6 +314,12 @@ bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt
 	__attribute__((format(printf, 4, 5)));
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* A notice: something that is worth knowing of a line that is right. Unlike a warning it does not
+ * count for zero-warning and -dW.
+ */
+void conf_note(struct conf_line *l, int word, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Reports with the form of base/diag.h and the level given: for messages that do not begin like
  * those of other parsers. Returns false.

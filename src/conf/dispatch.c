@@ -103,15 +103,15 @@ bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *k, int
 	if (k->flags & CONF_REFUSED)
 		return conf_error(l, word, NULL, "%s",
 				  k->hint ? k->hint : "not supported any more.");
-	if (k->flags & CONF_IGNORED) {
-		conf_warn(l, word, NULL, "%s", k->hint ? k->hint : "ignored.");
-		return false;
-	}
 	if ((k->flags & CONF_EXPERIMENTAL) && !conf_experimental(l->cfg))
 		return conf_error(l, word, NULL,
 				  "'%s' directive is experimental, must be allowed via a"
 				  " global 'expose-experimental-directives'",
 				  k->words);
+	if (k->flags & CONF_IGNORED) {
+		conf_note(l, word, "%s", k->hint ? k->hint : "ignored.");
+		return false;
+	}
 	if ((k->flags & CONF_DEPRECATED) && !conf_deprecated(l->cfg))
 		conf_warn(l, word, k->hint,
 			  "the '%s' directive is deprecated and will be removed in a"

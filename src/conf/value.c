@@ -57,6 +57,15 @@ void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt,
 	va_end(ap);
 }
 
+void conf_note(struct conf_line *l, int word, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	conf_vreport(l, word, DIAG_NOTICE, NULL, fmt, ap);
+	va_end(ap);
+}
+
 bool conf_report(struct conf_line *l, int word, enum diag_level level, enum diag_form form,
 		 const char *fmt, ...)
 {

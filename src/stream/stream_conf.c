@@ -30,7 +30,7 @@ static bool parse_idle_sharing(struct conf_line *l)
 	const char *word = conf_next(l);
 
 	if (strcmp(word, "full") == 0)
-		conf_warn(l, l->at - 1, NULL, "'%s full' is 'on' here: idle connections stay in "
+		conf_note(l, l->at - 1, "'%s full' is 'on' here: idle connections stay in "
 			  "their group of threads.", l->words[0]);
 	else if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' expects 'full', 'on' or 'off' but got "

@@ -199,7 +199,7 @@ bool tls_parse_ktls(struct conf_line *l)
 		return conf_error(l, l->at - 1, NULL, "'%s' expects \"on\" or \"off\" as an "
 				  "argument, got '%s'.", l->keyword->words, word);
 	if (on == TLS_OCSP_UPDATE_ON)
-		conf_warn(l, l->at - 1, NULL, "'%s on' has no effect: records are ciphered by this "
+		conf_note(l, l->at - 1, "'%s on' has no effect: records are ciphered by this "
 			  "program, not by the kernel.", l->keyword->words);
 	return true;
 }

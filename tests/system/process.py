@@ -193,6 +193,10 @@ def useless_keywords(tap, b):
     tap.ok(status == 0 and "buffers" not in err, "what has no effect is no reason for a warning", err)
     status, out, err = b.run("-c", "-dD", "-f", conf)
     tap.ok(status == 0 and err.count("buffers") >= 2 and "memory is limited by -m" in err, "-dD tells what has no effect", err)
+    for name, conf in (("npn", GOOD.replace("%d\n", "%d npn h2\n")),
+                       ("tune.idle-pool.shared full", GOOD.replace("global\n", "global\n\ttune.idle-pool.shared full\n"))):
+        status, out, err = b.run("-dW", "-c", "-f", b.file("moot.cfg", conf % b.port))
+        tap.ok(status == 0 and ("[NOTICE]" in err and name in err or lib.is_reference(b.program)), name + ": no warning", err)
 
 
 def signals(tap, b):
