@@ -448,6 +448,20 @@ static void probe(struct quic_conn *q, struct quic_space *s)
 	}
 }
 
+/* Levels whose handshake bytes were lost, and wait behind a window that is full of what the peer cannot
+ * read without them. They have nothing in flight, so no timer of their own.
+ */
+static void probe_waiting(struct quic_conn *q)
+{
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		struct quic_space *s = q->spaces[i];
+
+		if (!s->done && !s->probes && s->tx.aead &&
+		    quic_sendbuf_is_due(&s->crypto_tx, UINT64_MAX))
+			probe(q, s);
+	}
+}
+
 void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 {
 	bool due = false;
@@ -470,8 +484,10 @@ void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
 			probe(q, q->spaces[i]);
 		}
 	q->pto_count += due;
-	if (due)
+	if (due) {
+		probe_waiting(q);
 		quic_ecn_doubt(q);
+	}
 }
 
 void quic_space_resend(struct quic_conn *q, struct quic_space *s)
