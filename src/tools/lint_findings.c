@@ -109,7 +109,8 @@ void lint_add_diagnostics(struct lint *x, const struct diag_list *diags)
 		int at = d->file ? lint_line_at(x, d->file, d->line) : -1;
 		struct lint_finding *f;
 
-		if (d->level == DIAG_DEBUG || says_nothing(d) ||
+		/* (what -dD tells of no line is of the machine) */
+		if (d->level == DIAG_DEBUG || says_nothing(d) || (d->level == DIAG_DIAG && !d->file) ||
 		    (d->level == DIAG_WARNING && at >= 0 && told && told[at]))
 			continue;
 		f = finding_new(x, id_of(d->level));
