@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +119,7 @@ void process_leave_terminal(bool wanted)
 static bool enter_nameless_folder(void)
 {
 	char path[] = "/tmp/haproxy.XXXXXX";
-	int fd = mkdtemp(path) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = mkdtemp(path) ? open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 	bool good = fd >= 0 && rmdir(path) == 0 && fchdir(fd) == 0 && chroot(".") == 0;
 
 	if (fd >= 0)
@@ -128,22 +127,39 @@ static bool enter_nameless_folder(void)
 	return good;
 }
 
+static bool enter_root(const char *dir)
+{
+	if (strcmp(dir, "auto") == 0)
+		return enter_nameless_folder();
+	return chroot(dir) == 0 && chdir("/") == 0;
+}
+
+/* One that started without root's rights has them in a name space of users of its own. What it was
+ * given counts there no more, and the rest would be ways out of that folder: it gives all up.
+ */
+static bool enter_root_apart(const struct main_settings *set, const struct main_options *o)
+{
+	if (!rights_go_apart()) {
+		diag_say(DIAG_NOTICE, "[%s.main()] No name space of users can be made for 'chroot' "
+			 "(%s).", o->program, strerror(errno));
+		return false;
+	}
+	if (set->rights.caps)
+		diag_say(DIAG_WARNING, "[%s.main()] 'setcap' has no effect: 'chroot' takes a name "
+			 "space of users, as the process lacks the capability cap_sys_chroot.",
+			 o->program);
+	return enter_root(set->rights.chroot_dir) && rights_give_up();
+}
+
 static bool change_root(const struct main_settings *set, const struct main_options *o)
 {
 	const char *dir = set->rights.chroot_dir;
-	bool good;
 
-	if (!dir)
+	if (!dir || enter_root(dir) ||
+	    (errno == EPERM && geteuid() != 0 && enter_root_apart(set, o)))
 		return true;
-	/* without rights: those of a name space of its own; where there is none, chroot() fails */
-	if (geteuid() != 0 && unshare(CLONE_NEWUSER) < 0)
-		diag_say(DIAG_NOTICE, "[%s.main()] No name space of users can be made for 'chroot' "
-			 "(%s).", o->program, strerror(errno));
-	good = strcmp(dir, "auto") == 0 ? enter_nameless_folder()
-					: chroot(dir) == 0 && chdir("/") == 0;
-	if (!good)
-		diag_say(DIAG_ALERT, "[%s.main()] Cannot chroot(%s).", o->program, dir);
-	return good;
+	diag_say(DIAG_ALERT, "[%s.main()] Cannot chroot(%s).", o->program, dir);
+	return false;
 }
 
 /* Of what a process that was started as root keeps without saying so. */

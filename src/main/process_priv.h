@@ -30,6 +30,12 @@ void reader_run(int fd, uid_t user, const struct main_options *o) __attribute__(
 /* --- rights.c */
 /* Reads "cap_net_raw,cap_sys_admin" into <caps>, bits by their numbers. False: *bad is none. */
 bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *bad_len);
+/* Into a name space of users of its own, as the user and group that it has: there it has all
+ * rights, and none outside. Before there are threads. False: errno.
+ */
+bool rights_go_apart(void);
+/* No capability is left; rights_restrict() then has none to look for. False: errno. */
+bool rights_give_up(void);
 /* Before the change of user: they shall survive it. False: errno. */
 bool rights_keep(uint64_t caps);
 /* After it: these and no others. False: errno; EPERM: the process does not have them. */

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -52,6 +53,44 @@ bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *ba
 	return true;
 }
 
+static bool are_given_up;
+
+/* One line into a file of /proc/self: who is who in a name space. */
+static void map_self(const char *file, const char *line)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)!write(fd, line, strlen(line));
+	close(fd);
+}
+
+bool rights_go_apart(void)
+{
+	unsigned uid = geteuid(), gid = getegid();
+	char line[40];
+
+	if (unshare(CLONE_NEWUSER) < 0)
+		return false;
+	/* the user and group that it has, it may still be asked to have */
+	snprintf(line, sizeof(line), "%u %u 1", uid, uid);
+	map_self("/proc/self/uid_map", line);
+	map_self("/proc/self/setgroups", "deny");
+	snprintf(line, sizeof(line), "%u %u 1", gid, gid);
+	map_self("/proc/self/gid_map", line);
+	return true;
+}
+
+bool rights_give_up(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 } };
+
+	are_given_up = true;
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
 bool rights_keep(uint64_t caps)
 {
 	return !caps || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0;
@@ -62,7 +101,7 @@ bool rights_restrict(uint64_t caps)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2];
 
-	if (!caps || geteuid() == 0)
+	if (!caps || are_given_up || geteuid() == 0)
 		return true;
 	if (syscall(SYS_capget, &header, data) < 0)
 		return false;

@@ -492,16 +492,43 @@ def rights(tap, b):
     p.stdout.close()
 
 
-def said_when_up(b, name, lines, **kw):
-    """What is written until it serves and ends again, and the root folder that it has."""
+def said_when_up(b, name, lines, look=lambda pid: None, **kw):
+    """What is written until it serves and ends again, and the root folder that it has. look(pid): while it serves."""
     conf = b.file(name, "global\n%s" % lines + GOOD[GOOD.index("defaults"):] % b.port)
     p, up = b.start("-db", "-f", conf, env=lib.environment_without_leaks(), **kw)
     try:
         root = os.readlink("/proc/%d/root" % p.pid) if up else ""
+        if up:
+            look(p.pid)
     finally:
         p.terminate()
     said = p.communicate(timeout=lib.PATIENCE)[0].decode("latin-1")
     return (root if up else "ended"), said
+
+
+def same_user(tap, b):
+    """chroot without root's rights: user and group that the process has already, capabilities that it was given."""
+    own = "\tchroot auto\n\tuid 4321\n\tgid 4322\n"
+    who = {"user": 4321, "group": 4322, "extra_groups": []}
+    root, said = said_when_up(b, "own.cfg", own, **who)
+    tap.ok(root.endswith(" (deleted)"), "chroot without rights: uid and gid of the process itself", (root, said))
+    if not shutil.which("setpriv"):
+        tap.skip("chroot with capabilities", "no setpriv")
+        return
+    program = b.program
+    for caps, kept in (("net_bind_service", False), ("net_bind_service,sys_chroot", True)):
+        given, has = ",".join("+" + c for c in caps.split(",")), []
+        b.program = os.path.join(os.path.dirname(program), "with-caps")
+        with open(b.program, "w") as f:
+            f.write("#!/bin/sh\nexec setpriv --reuid 4321 --regid 4322 --clear-groups --inh-caps=-all,%s --ambient-caps=%s %s \"$@\"\n" %
+                    (given, given, program))
+        os.chmod(b.program, 0o755)
+        root, said = said_when_up(b, "caps.cfg", "\tchroot auto\n\tsetcap cap_net_bind_service\n", look=lambda pid: has.append(
+            re.search(r"CapPrm:\s*(\S+)", open("/proc/%d/status" % pid).read()).group(1)))
+        tap.ok(root.endswith(" (deleted)"), "chroot with %s" % caps, (root, said))
+        tap.eq(([int(h, 16) for h in has], "'setcap' has no effect" in said), ([1 << 10 if kept else 0], not kept),
+               "chroot with %s: what is left" % caps)
+    b.program = program
 
 
 def rights_of_root(tap, b):
@@ -532,6 +559,7 @@ def rights_of_root(tap, b):
         os.chmod(b.dir, 0o755)
         root, said = said_when_up(b, "auto.cfg", "\tchroot auto\n", user=65534, group=65534, extra_groups=[])
         tap.ok(root.endswith(" (deleted)"), "chroot without rights: in a name space of its own", (root, said))
+        same_user(tap, b)
         b.program = program
     finally:
         shutil.rmtree(shared)
