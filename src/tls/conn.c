@@ -149,14 +149,16 @@ void tls_abort_on_close(struct conn *c)
 }
 
 /* Has the client closed its side in front of what costs most: the answer to its hello, or with TLS
- * 1.2 the exchange of keys? The first look comes before any event that could tell.
+ * 1.2 the exchange of keys? (Where that is left out, as a session is resumed, the client's request
+ * may be there, too.) The first look comes before any event that could tell.
  */
 static bool has_left(struct conn *c, const struct tls_conn *t)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
 
 	if (SSL_get_state(t->ssl) != TLS_ST_BEFORE)
-		return c->flags & CONN_RDHUP && SSL_version(t->ssl) != TLS1_3_VERSION;
+		return c->flags & CONN_RDHUP && SSL_version(t->ssl) != TLS1_3_VERSION &&
+		       !SSL_session_reused(t->ssl);
 	if (c->fd >= 0 && !(c->flags & CONN_RDHUP) && poll(&p, 1, 0) == 1 &&
 	    p.revents & (POLLRDHUP | POLLHUP))
 		c->flags |= CONN_RDHUP;

@@ -193,13 +193,13 @@ def at_random(tap, proxy, where, count, seed):
             return
 
 
-def tls_bytes(version):
-    """A client of TLS without a socket: its end, what comes, what goes."""
-    c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def tls_bytes(version, resumed=None):
+    """A client of TLS without a socket: its end, what comes, what goes. resumed: another one, whose session it has."""
+    c = resumed.context if resumed else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     c.check_hostname, c.verify_mode = False, ssl.CERT_NONE
     c.minimum_version = c.maximum_version = version
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    return c.wrap_bio(incoming, outgoing, server_hostname="x"), incoming, outgoing
+    return c.wrap_bio(incoming, outgoing, server_hostname="x", session=resumed and resumed.session), incoming, outgoing
 
 
 def goes_on(end, outgoing):
@@ -221,9 +221,9 @@ def stopped(pid):
     return set(states) == {"T"}
 
 
-def gave_up(proxy, port, version, flights):
+def gave_up(proxy, port, version, flights, resumed=None):
     """Bytes that come for the flight with which the client closes its side. The process sees both at once."""
-    end, incoming, outgoing = tls_bytes(version)
+    end, incoming, outgoing = tls_bytes(version, resumed)
     s = lib.connect(port)
     for _ in range(flights - 1):
         s.sendall(goes_on(end, outgoing))
@@ -251,6 +251,10 @@ def handshakes_given_up(tap, proxy, where):
         got = gave_up(proxy, where["tls"], version, flights)
         tap.ok(got == 0, what + ": not answered", got)
         tap.ok(gave_up(proxy, where["patient"], version, flights) > 0, what + ", no option abortonclose: answered")
+    first = tls_bytes(ssl.TLSVersion.TLSv1_2)[0].context.wrap_socket(lib.connect(where["tls"]), server_hostname="x")
+    tap.ok(gave_up(proxy, where["tls"], ssl.TLSVersion.TLSv1_2, 2, first) > 0,
+           "TLSv1_2, resumed: a request and the end with the last flight: answered")
+    first.close()
     tap.ok(gave_up(proxy, where["tls"], ssl.TLSVersion.TLSv1_3, 2) > 0, "a request and the end behind the handshake: answered")
 
 
