@@ -131,7 +131,8 @@ enum conf_keyword_flags {
 	CONF_EXPERIMENTAL = 1 << 2, /* needs expose-experimental-directives */
 	CONF_DEPRECATED = 1 << 3,   /* warns, <hint> names what replaces it */
 	CONF_REFUSED = 1 << 4,      /* known but refused: the message is <hint> */
-	CONF_IGNORED = 1 << 5,      /* harmless: accepted with a notice, whose text is <hint> */
+	/* harmless: accepted with a notice, whose text is <hint>; if hidden, with a warning */
+	CONF_IGNORED = 1 << 5,
 	/* `global` only: parsed twice, the first time in a pass of its own before all other lines
 	 * (nbthread, thread-groups, setenv). So it must do no harm when done again.
 	 */

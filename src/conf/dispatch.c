@@ -109,7 +109,11 @@ bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *k, int
 				  " global 'expose-experimental-directives'",
 				  k->words);
 	if (k->flags & CONF_IGNORED) {
-		conf_note(l, word, "%s", k->hint ? k->hint : "ignored.");
+		/* a hidden one went out of use: who has it should take it out */
+		if (k->flags & CONF_HIDDEN)
+			conf_warn(l, word, NULL, "%s", k->hint ? k->hint : "ignored.");
+		else
+			conf_note(l, word, "%s", k->hint ? k->hint : "ignored.");
 		return false;
 	}
 	if ((k->flags & CONF_DEPRECATED) && !conf_deprecated(l->cfg))

@@ -232,7 +232,7 @@ static void check_legacy(void)
 {
 	char *said = read_text("listen a\n option http-use-htx\n", NULL);
 
-	ok(strstr(said, "[NOTICE]") && !strstr(said, "[WARNING]"), "http-use-htx is harmless");
+	ok(strstr(said, "[WARNING]") && !strstr(said, "[ALERT]"), "http-use-htx is harmless");
 	free(said);
 	said = read_text("listen a\n option tcpsplice\n option forceclose\n", NULL);
 	ok(strstr(said, "Use 'option splice-auto' instead."), "tcpsplice: what to write");
