@@ -170,7 +170,8 @@ static void slots_grant(struct proxy_state *ps, struct server *srv)
 		}
 		if (!slot_try(granted))
 			return;
-		w->granted = granted;
+		/* (its owner may look at it meanwhile: see_servers()) */
+		__atomic_store_n(&w->granted, granted, __ATOMIC_RELAXED);
 		waiter_finish(w, QUEUE_SLOT_GRANTED);
 	}
 }

@@ -101,7 +101,8 @@ static void see_servers(void)
 		persist_see(s);
 		if (s->queue.task) {
 			server_see(s->queue.waiter.server);
-			server_see(s->queue.waiter.granted);
+			server_see(__atomic_load_n(&s->queue.waiter.granted,
+						   __ATOMIC_RELAXED));
 		}
 	}
 }

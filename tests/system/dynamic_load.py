@@ -53,7 +53,7 @@ backend {name}
 BALANCES = ("roundrobin", "leastconn", "random(2)", "first", "peak-ewma",
             "hdr(k)\n\thash-type consistent")
 
-WORDS = ("", "weight 30", "maxconn 50", "check inter 50ms", "check inter 20ms slowstart 1s",
+WORDS = ("", "weight 30", "maxconn 50", "maxconn 1", "check inter 50ms", "check inter 20ms slowstart 1s",
          "backup", "agent-check agent-port {origin} agent-inter 50ms", "pool-max-conn 3",
          "cookie {name} guid g-{name}", "track be0/s2", "track s2", "tier 2", "check observe layer7 on-error mark-down error-limit 1000")
 
