@@ -67,6 +67,8 @@ void listen_work_ended(void);
  */
 unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_origin *origins,
 			unsigned max);
+/* The open socket on which the calling thread accepts for <l>, for who shows it; -1: none. */
+int listen_descriptor(const struct listener_conf *l);
 /* Another process has them as well: their ports are not ours to release from now on. */
 void listen_set_handed_out(void);
 /* Another process gave us its sockets, and may have to go on with them: closing ours releases no

@@ -88,6 +88,19 @@ unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_or
 	return n < max || !max ? n : max;
 }
 
+int listen_descriptor(const struct listener_conf *l)
+{
+	const struct opened *o;
+	int fd = -1;
+
+	listen_opened_lock();
+	o = l->is_quic ? NULL : l->opened;
+	if (o && o->count)
+		fd = listener_fd(o->sockets[listen_shard_of_thread(l, o->count)]);
+	listen_opened_unlock();
+	return fd;
+}
+
 /* Accepts again, unless it is still held for another reason. */
 static bool resume_one(struct listener_conf *l)
 {

@@ -22,7 +22,7 @@
 #include "ext/load.h"
 #include "mux/mux.h"
 #include "net/handoff.h"
-
+#include "stream/debug.h"
 #include "stream/filter.h"
 #include "stream/rule.h"
 #include "stream/service.h"
@@ -171,6 +171,8 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 	}
 	if (o->verbose)
 		say_poller();
+	if (o->debug)
+		stream_debug_start();
 	if (!mode_take_sockets(o)) {
 		config_drop(&cfg);
 		return false;

@@ -25,7 +25,7 @@ static const char usage_text[] =
 "        -vq/-vqs/-vqb only show the version, the short version, the branch.\n"
 "        -h shows this text.\n"
 "        -f reads a file, or the *.cfg files of a folder ; may be given several times.\n"
-"        -d debug mode: stays in foreground ; -db only stays in foreground.\n"
+"        -d debug mode: foreground, shows streams ; -db only stays in foreground.\n"
 "        -dM[<byte>,help,...] debug memory (default: fill with <byte>/0x50)\n"
 "        -V verbose (-q is undone) ; -q quiet: messages are not displayed\n"
 "        -D goes to the background ; -C changes to <dir> before reading files\n"
