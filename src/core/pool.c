@@ -60,6 +60,7 @@ struct pool {
 	const char *name;
 	size_t size;           /* asked by the user */
 	size_t real_size;      /* asked from the library */
+	size_t copy_at;        /* with POOL_BACKUP the copy stands there, as long as the object */
 	unsigned index;
 	unsigned users;
 	pthread_mutex_t lock;  /* of the clusters */
@@ -100,10 +101,14 @@ struct pool *pool_new(const char *name, size_t size)
 	/* what fits the C library's chunks, which have 8 bytes of their own on 64-bit systems */
 	size_t real = size < sizeof(struct spare) ? sizeof(struct spare)
 						  : ((size + 23) & ~15ul) - 8;
+	size_t length = real, copy_at;
 	struct pool *p;
 
 	if (pool_flags & (POOL_CALLER | POOL_TAG))
 		real += TRAILER;
+	copy_at = real;
+	if (pool_flags & POOL_BACKUP)
+		real += length;
 	for (unsigned i = 0; i < pool_total && !(pool_flags & POOL_NO_MERGE); i++) {
 		if (pools[i]->real_size == real) {
 			pools[i]->users++;
@@ -120,6 +125,7 @@ struct pool *pool_new(const char *name, size_t size)
 	p->name = name;
 	p->size = size;
 	p->real_size = real;
+	p->copy_at = copy_at;
 	p->index = pool_total;
 	p->users = 1;
 	pthread_mutex_init(&p->lock, NULL);
@@ -335,7 +341,7 @@ static void pool_evict(struct pool *p, struct pool_cache *c)
 /* The trailer behind the object: tag, then caller. */
 static void **pool_trailer(const struct pool *p, void *object)
 {
-	return (void **)((char *)object + p->real_size - TRAILER);
+	return (void **)((char *)object + p->copy_at - TRAILER);
 }
 
 #define INTEGRITY_BYTE 0xDB
@@ -347,6 +353,15 @@ static void pool_check_spare(const struct pool *p, const void *object)
 
 	for (size_t i = sizeof(struct spare); i < p->size; i++)
 		BUG_ON(bytes[i] != INTEGRITY_BYTE);
+}
+
+/* A spare object, but for its links, must be as it was when it was freed. */
+static void pool_compare_spare(const struct pool *p, const void *object)
+{
+	const char *bytes = object, *copy = bytes + p->copy_at;
+	size_t length = p->real_size - p->copy_at, links = sizeof(struct spare);
+
+	BUG_ON(length > links && memcmp(bytes + links, copy + links, length - links) != 0);
 }
 
 /* Takes the spare that was freed first. */
@@ -373,6 +388,8 @@ static void *pool_debug_alloc(struct pool *p, struct pool_cache *c, void *caller
 		object = pool_flags & POOL_COLD ? cache_pop_coldest(p, c) : cache_pop(p, c);
 		if (pool_flags & POOL_INTEGRITY)
 			pool_check_spare(p, object);
+		else if (pool_flags & POOL_BACKUP)
+			pool_compare_spare(p, object);
 	} else {
 		object = pool_ask(p, c);
 		if (!object)
@@ -400,6 +417,8 @@ static void pool_debug_free(struct pool *p, struct pool_cache *c, void *object, 
 		pool_return(p, c, object);
 		return;
 	}
+	if (pool_flags & POOL_BACKUP)
+		memcpy((char *)object + p->copy_at, object, p->real_size - p->copy_at);
 	if (pool_flags & POOL_INTEGRITY)
 		memset(object, INTEGRITY_BYTE, p->size);
 	if (cache_push(p, c, object))

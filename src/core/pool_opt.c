@@ -21,6 +21,7 @@ static const struct pool_option {
 	{ POOL_TAG, "tag", "no-tag", "detect writes past the end of objects" },
 	{ POOL_POISON, "poison", "no-poison", "fill new objects with a byte" },
 	{ POOL_UAF, "uaf", "no-uaf", "freed objects become unreadable (slow)" },
+	{ POOL_BACKUP, "backup", "no-backup", "keep a copy of free objects, and compare" },
 };
 
 static char message_text[2048];

@@ -331,7 +331,7 @@ def limits(tap, b):
 
 
 MEMORY = ("fail no-fail no-merge merge cold-first hot-first integrity no-integrity no-global global no-cache cache caller no-caller tag "
-          "no-tag poison no-poison").split()
+          "no-tag poison no-poison backup no-backup").split()
 
 
 def for_debugging(tap, b):

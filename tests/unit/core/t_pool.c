@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_pool.c - reuse, statistics, limits, and the options of -dM */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "../../../src/core/pool_priv.h"
 #include "core/pool.h"
 #include "tap.h"
@@ -105,11 +109,46 @@ static void test_options(void)
 	pool_flags = saved;
 }
 
+/* How a process ends that takes an object again after it was freed, and written to or not. */
+static bool dies_of_reuse(bool written)
+{
+	const char *message;
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		unsigned char *object;
+		struct pool *p;
+
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+		dup2(open("/dev/null", O_WRONLY), 2);
+		pool_set_options("backup,tag,no-merge", &message);
+		p = pool_new("backup", 64);
+		object = pool_alloc(p);
+		memset(object, 1, 64);
+		pool_free(p, object);
+		object[63] = written ? 2 : 1;
+		object = pool_alloc(p);
+		_exit(!object);
+	}
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) || WEXITSTATUS(status);
+}
+
+static void test_backup(void)
+{
+	if (pool_flags & POOL_NO_CACHE)
+		return; /* nothing is spare */
+	ok(!dies_of_reuse(false), "backup: a free object that nobody has written to is taken");
+	ok(dies_of_reuse(true), "backup: one that was written to is a bug");
+}
+
 int main(void)
 {
 	test_reuse();
 	test_overflow();
 	test_limit();
 	test_options();
+	test_backup();
 	return done_testing();
 }
