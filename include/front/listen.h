@@ -67,7 +67,7 @@ void listen_work_ended(void);
  */
 unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_origin *origins,
 			unsigned max);
-/* The open socket on which the calling thread accepts for <l>, for who shows it; -1: none. */
+/* The open socket on which the calling thread accepts for <l>, to be shown; -1: none. */
 int listen_descriptor(const struct listener_conf *l);
 /* Another process has them as well: their ports are not ours to release from now on. */
 void listen_set_handed_out(void);

@@ -5,10 +5,11 @@
 #include "base/strbuf.h"
 #include "front/listen.h"
 #include "net/conn.h"
+#include "net/conn_facts.h"
 #include "proxy/bind.h"
 #include "stream/debug.h"
-#include "engine_priv.h"
-#include "filter/filter_priv.h"
+#include "../engine_priv.h"
+#include "../filter/filter_priv.h"
 
 /* What was shown of a stream, and is to be said in the lines that follow. */
 struct shown {
@@ -76,7 +77,7 @@ static void show_accept(struct stream *s, struct shown *d)
 
 	d->began = true;
 	if (c)
-		d->client = c->fd;
+		d->client = conn_shown_fd(c);
 	strbuf_init(&out);
 	strbuf_printf(&out, "%08x:%s.accept(%04x)=%04x from [", s->id.in_process, s->fe->name,
 		      (unsigned)listen_descriptor(s->listener), (unsigned)d->client);
@@ -187,7 +188,7 @@ static void look_after(struct stream *s, struct shown *d)
 	bool is_tunnel = !(s->flags & STRM_HTTP) || s->flags & STRM_TUNNEL;
 
 	if (c && !d->server_closed)
-		d->server = c->fd;
+		d->server = conn_shown_fd(c);
 	d->served |= s->t.connected || (s->service && s->back.ops);
 	if (is_tunnel && !d->client_closes_first && !d->server_closes_first) {
 		d->client_closes_first = s->front.flags & GONE;
