@@ -81,11 +81,13 @@ static bool parse_verify(struct conf_line *l)
 static bool put_text(const struct http_client_conf *c, bool tls, struct strbuf *out)
 {
 	const char *name = tls ? TLS : CLEAR;
+	/* none is asked for by 0, and is warned of in a backend */
+	long long connect_ms = c->connect_ms ? (long long)c->connect_ms : INT32_MAX;
 
 	if (!strbuf_printf(out, "defaults %sdefaults\n\tmode http\n\tlog global\n"
 			   "\ttimeout connect %lldms\n"
 			   "\ttimeout server 1m\n\tretries %lld\n", name,
-			   (long long)c->connect_ms, (long long)c->retries) ||
+			   connect_ms, (long long)c->retries) ||
 	    !strbuf_printf(out, "\tlog-format \"" LOG "\"\n", tls ? "https" : "http") ||
 	    !strbuf_printf(out, "backend %s from %sdefaults\n"
 			   "\thttp-request set-var(txn.host) req.hdr(host)\n"

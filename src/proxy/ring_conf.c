@@ -380,7 +380,7 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 			ring_check_server(r, srv, diags);
 		}
 		if (!list_is_empty(&r->proxy->servers) && (!r->connect_ms || !r->server_ms))
-			diag_add(diags, DIAG_WARNING, &place, NULL, "missing timeouts for ring "
+			diag_add(diags, DIAG_DIAG, &place, NULL, "missing timeouts for ring "
 				 "'%s': a server that does not answer stops it for good; set "
 				 "'timeout connect' and 'timeout server'.", r->name);
 	}
