@@ -187,7 +187,8 @@ struct server *server_dynamic_parse(struct proxy *be, char **words, int count, c
 	struct server *srv;
 	bool good;
 
-	if (refused) {
+	/* (a name that cannot be is told first, by the parser of the line) */
+	if (refused && !strpbrk(words[1], "/,;$@!?%&*()[]{}<>=+|~^`'#\"\\")) {
 		snprintf(error, size, "'%s' option is not accepted for dynamic server", refused);
 		return NULL;
 	}
