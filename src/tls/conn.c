@@ -141,7 +141,18 @@ static enum io handshake_go_on(struct conn *c, SSL *ssl)
 	return r;
 }
 
-#define LEFT_BYTES 65536 /* of a client that has left: thrown away unread */
+#define LEFT_BYTES 65536 /* behind a handshake that has failed: thrown away unread */
+
+/* Its end is no reset then, which may overtake what the peer is told. */
+static enum io handshake_failed(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	if (c->fd >= 0)
+		(void)!recv(c->fd, NULL, LEFT_BYTES, MSG_TRUNC | MSG_DONTWAIT);
+	t->flags |= TLS_FL_FAILED;
+	return IO_ERR;
+}
 
 void tls_abort_on_close(struct conn *c)
 {
@@ -175,13 +186,8 @@ static enum io tls_handshake(struct conn *c)
 		later(t);
 		return IO_OK;
 	}
-	if (t->left && has_left(c, t)) {
-		/* its end is no reset then */
-		if (c->fd >= 0)
-			(void)!recv(c->fd, NULL, LEFT_BYTES, MSG_TRUNC | MSG_DONTWAIT);
-		t->flags |= TLS_FL_FAILED;
-		return IO_ERR;
-	}
+	if (t->left && has_left(c, t))
+		return handshake_failed(c);
 	r = handshake_go_on(c, tls_enter(c));
 	if (tls_leave(c, false) == IO_ERR)
 		r = IO_ERR;
@@ -193,9 +199,7 @@ static enum io tls_handshake(struct conn *c)
 	}
 	if (r == IO_OK)
 		tls_handshake_done(c);
-	else if (r == IO_ERR)
-		t->flags |= TLS_FL_FAILED;
-	return r;
+	return r == IO_ERR ? handshake_failed(c) : r;
 }
 
 static void tls_shut(struct conn *c);

@@ -258,6 +258,23 @@ def handshakes_given_up(tap, proxy, where):
     tap.ok(gave_up(proxy, where["tls"], ssl.TLSVersion.TLSv1_3, 2) > 0, "a request and the end behind the handshake: answered")
 
 
+def told_why(tap, proxy, port):
+    """A handshake that fails while the client has more to say ends with an alert and an end, not with a reset."""
+    proxy.process.send_signal(signal.SIGSTOP)
+    lib.until(lambda: stopped(proxy.process.pid))
+    s = lib.connect(port)
+    s.sendall(b"\x16\x03\x01\x00\x05hello" + b"x" * 50000)
+    proxy.process.send_signal(signal.SIGCONT)
+    got = []
+    try:
+        while not got or got[-1]:
+            got.append(s.recv(1 << 16)[:1])
+    except OSError as e:
+        got.append(type(e).__name__)
+    s.close()
+    tap.eq(got, [b"\x15", b""], "no hello, and more: an alert and an end")
+
+
 def main():
     args = lib.arguments(__doc__, ("count", 100, "clients of the random part"), ("seed", 1, "of the random part"))
     tap = lib.Tap()
@@ -267,6 +284,7 @@ def main():
         where = dict(clear=clear, tls=tls, tcp=tcp, closed=closed, patient=patient, server=server.port, pem=certificate(folder))
         with lib.Proxy(args.program, CONF.format(**where)) as proxy:
             handshakes_given_up(tap, proxy, where)
+            told_why(tap, proxy, where["tls"])
             closed_windows(tap, proxy, where)
             at_random(tap, proxy, where, args.count, args.seed)
             tap.ok(proxy.alive(), "the proxy lives")
