@@ -55,7 +55,7 @@ bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *ba
 
 static bool are_given_up;
 
-/* One line into a file of /proc/self: who is who in a name space. */
+/* One line into a file of /proc/self: the numbers of its user or group in a name space. */
 static void map_self(const char *file, const char *line)
 {
 	int fd = open(file, O_WRONLY | O_CLOEXEC);
