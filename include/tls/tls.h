@@ -73,8 +73,8 @@ bool tls_watch_is_wanted(const struct config *cfg);
  * be above maxsslconn.
  */
 bool tls_accept(struct conn *c, struct slot_area *bind);
-/* Behind tls_accept(): a client that has closed its side gets no answer, when what comes next is the
- * costly part of its handshake (`option abortonclose`, configuration 4.2).
+/* Behind tls_accept(): a client that has closed its side gets no answer, when what comes next is
+ * the costly part of its handshake (`option abortonclose`, configuration 4.2).
  */
 void tls_abort_on_close(struct conn *c);
 /* Goes on with the handshake immediately, as an event would. True: it is over, well or not. */

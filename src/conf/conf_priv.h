@@ -36,7 +36,7 @@ struct conf_state {
 	char **env;             /* "NAME=value", owned, ends with NULL */
 	int env_count, env_room;
 	bool experimental, deprecated;
-	bool needs_experimental; /* somebody asked for it */
+	bool needs_experimental; /* a keyword asked for it */
 	bool past_global;       /* a section other than global was opened */
 	enum conf_path_mode path_mode;
 	char *origin;           /* with PATH_ORIGIN: as written, owned */

@@ -109,7 +109,7 @@ bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *k, int
 				  " global 'expose-experimental-directives'",
 				  k->words);
 	if (k->flags & CONF_IGNORED) {
-		/* a hidden one went out of use: who has it should take it out */
+		/* a hidden one went out of use, and should be taken out of the file */
 		if (k->flags & CONF_HIDDEN)
 			conf_warn(l, word, NULL, "%s", k->hint ? k->hint : "ignored.");
 		else

@@ -145,8 +145,8 @@ static bool open_global(struct conf_line *l)
 	l->slots = config_slots(l->cfg);
 	if (l->cfg->state->past_global)
 		conf_report(l, 0, DIAG_DIAG, DIAG_PARSING,
-			    "global section behind others: which of their settings it still changes "
-			    "depends on the setting.");
+			    "global section behind others: which of their settings it still "
+			    "changes depends on the setting.");
 	return conf_take_end(l);
 }
 

@@ -100,8 +100,8 @@ static void section_open(struct reader *r, const struct conf_section *s)
 
 /* --- lines ------------------------------------------------------------------------------- */
 
-/* Of a line with a keyword: an error since 3.3; directives take empty words (manual 2.4: a condition
- * may be a variable that is not set). The column is that behind the opening quote.
+/* Of a line with a keyword: an error since 3.3; directives take empty words (manual 2.4: a
+ * condition may be a variable that is not set). The column is that behind the opening quote.
  */
 static void report_empty_word(struct reader *r)
 {

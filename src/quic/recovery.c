@@ -448,8 +448,8 @@ static void probe(struct quic_conn *q, struct quic_space *s)
 	}
 }
 
-/* Levels whose handshake bytes were lost, and wait behind a window that is full of what the peer cannot
- * read without them. They have nothing in flight, so no timer of their own.
+/* Levels whose handshake bytes were lost, and wait behind a window that is full of what the peer
+ * cannot read without them. They have nothing in flight, so no timer of their own.
  */
 static void probe_waiting(struct quic_conn *q)
 {

@@ -205,7 +205,7 @@ static bool take_chain(STACK_OF(X509) **to, STACK_OF(X509) *chain)
 	return *to || !chain;
 }
 
-void tls_facts_keep(struct tls_conn *t)
+bool tls_facts_keep(struct tls_conn *t)
 {
 	struct tls_facts *f = t->capture ? NULL : facts_new(t);
 
@@ -214,7 +214,7 @@ void tls_facts_keep(struct tls_conn *t)
 	    !take_chain(&f->chain, tls_conn_peer_chain(t)) ||
 	    !take_chain(&f->verified, tls_conn_verified_chain(t))) {
 		facts_free(f);
-		return;
+		return false;
 	}
 	f->cipher = tls_conn_cipher(t);
 	f->version = tls_conn_version(t);
@@ -223,7 +223,7 @@ void tls_facts_keep(struct tls_conn *t)
 	f->is_resumed = tls_conn_is_resumed(t);
 	f->is_stapled = tls_conn_is_stapled(t);
 	t->facts = f;
-	tls_ssl_free(t);
+	return true;
 }
 
 void tls_facts_free(struct tls_conn *t)

@@ -23,10 +23,11 @@ enum tls_fact {
  */
 struct slice tls_fact(const struct tls_conn *t, enum tls_fact which, unsigned char *room);
 
-/* Frees the SSL of a connection whose handshake is over, and on which OpenSSL has nothing more to
- * do; keeps what may be asked. Without memory, and with a captured hello, it stays.
+/* Keeps what may be asked of a connection whose handshake is over, and on which OpenSSL has nothing
+ * more to do: true, the SSL is needed no more, and the caller frees it (tls_ssl_free()). False
+ * without memory, and with a captured hello.
  */
-void tls_facts_keep(struct tls_conn *t);
+bool tls_facts_keep(struct tls_conn *t);
 void tls_facts_free(struct tls_conn *t);
 
 /* As OpenSSL's functions of such names. The objects are borrowed; NULL: there is none. */

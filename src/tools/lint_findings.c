@@ -110,7 +110,8 @@ void lint_add_diagnostics(struct lint *x, const struct diag_list *diags)
 		struct lint_finding *f;
 
 		/* (what -dD tells of no line is of the machine) */
-		if (d->level == DIAG_DEBUG || says_nothing(d) || (d->level == DIAG_DIAG && !d->file) ||
+		if (d->level == DIAG_DEBUG || says_nothing(d) ||
+		    (d->level == DIAG_DIAG && !d->file) ||
 		    (d->level == DIAG_WARNING && at >= 0 && told && told[at]))
 			continue;
 		f = finding_new(x, id_of(d->level));

@@ -49,9 +49,10 @@ static enum quic_tls_status early_step(struct tls_conn *t)
 /* A client says nothing more to OpenSSL (quic_recv()): what is asked of the connection is kept. */
 static void let_go(struct tls_conn *t)
 {
-	tls_facts_keep(t);
-	if (!t->ssl)
-		tls_quic_layer_free(t->quic);
+	if (!tls_facts_keep(t))
+		return;
+	tls_ssl_free(t);
+	tls_quic_layer_free(t->quic);
 }
 
 static enum quic_tls_status step(struct conn *c, struct tls_conn *t, uint8_t *alert)

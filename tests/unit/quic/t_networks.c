@@ -25,8 +25,8 @@
  * acknowledgement may be sent.
  */
 #define SMALL_MOVE 237
-/* The server's first handshake bytes are lost twice, while its window is full of what the client cannot
- * read without them.
+/* The server's first handshake bytes are lost twice, while its window is full of what the client
+ * cannot read without them.
  */
 #define LOST_HELLO 802
 #define LONGEST_MS 3600000
