@@ -232,7 +232,7 @@ void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
 /* "404 Not Found", "404". As with HAProxy, the number may end otherwise than with a blank. */
 static bool status_read(struct slice s, unsigned *status, struct slice *reason)
 {
-	if (s.len < 3 || (s.len > 3 && !strchr(" \t,;", s.ptr[3])))
+	if (s.len < 3 || (s.len > 3 && !memchr(" \t,;", s.ptr[3], 4)))
 		return false;
 	*status = 0;
 	for (size_t i = 0; i < 3; i++) {
