@@ -587,6 +587,14 @@ def totals(tap, b):
         tap.ok("Automatically" not in p.output(), "no notice with maxconn", p.output())
 
 
+def environment_is_reset(tap, b):
+    """resetenv without names leaves no variable, and the Runtime API goes on."""
+    conf = "defaults\n\tmode http\n\ttimeout client 5s\nfrontend f\n\tbind 127.0.0.1:%d\n" % b.port
+    with lib.Proxy(b.program, "\tresetenv\n" + conf) as p:
+        said = p.ctl("show env")
+        tap.ok("PATH=" not in said and p.info()["Pid"], "show env answers, and so does what is asked next", said[:300])
+
+
 def stops(tap, b):
     """hard-stop-after ends a soft stop that lasts."""
     conf = "\thard-stop-after 300ms\n" + GOOD[GOOD.index("defaults"):] % b.port
@@ -734,7 +742,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
         tap.run((versions, answers, checks, silent_options, useless_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
-                     for_debugging, precedence, descriptors, more_checks_than_connections, rights, rights_of_root, totals, stops,
+                     for_debugging, precedence, descriptors, more_checks_than_connections, rights, rights_of_root, totals, environment_is_reset, stops,
                      dumps, conditions, table_of_descriptors), b)
     tap.done()
 
