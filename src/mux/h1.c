@@ -165,6 +165,7 @@ static enum io h1_fill(struct h1_conn *h)
 static void h1_count_body(struct h1_conn *h, size_t got)
 {
 	h->ep->rx_bytes += got;
+	h->flags &= ~(unsigned)H1C_FL_EXPECTS;
 	if (h->rx_state == H1_RX_LENGTH) {
 		h->rx.left -= got;
 		if (!h->rx.left)
@@ -276,6 +277,9 @@ static void h1_eof(struct h1_conn *h, bool error)
 		if (h->ep)
 			h->ep->flags |= EP_PEER_SHUT;
 		break;
+	case H1_RX_SKIP_LENGTH:
+	case H1_RX_SKIP_CHUNKED:
+	case H1_RX_SKIP_TRAILERS:
 	case H1_RX_DRAIN:
 		h1_destroy(h);
 		return;
@@ -290,6 +294,9 @@ static bool h1_wants_bytes(const struct h1_conn *h)
 {
 	switch (h->rx_state) {
 	case H1_RX_IDLE:
+	case H1_RX_SKIP_LENGTH:
+	case H1_RX_SKIP_CHUNKED:
+	case H1_RX_SKIP_TRAILERS:
 		return true;
 	case H1_RX_HEAD:
 		/* a response's interim head must be taken before the next one */
@@ -331,6 +338,8 @@ static void h1_request_begins(struct h1_conn *h)
 /* Parses what is there: a head, with the body bytes that came behind it, or body bytes. */
 static bool h1_parse_any(struct h1_conn *h)
 {
+	if (unlikely(h1_skips(h)))
+		return h1_skip(h);
 	if (h->rx_state != H1_RX_HEAD)
 		return h1_parse_body(h);
 	if (!h1_parse(h))
@@ -375,7 +384,8 @@ static enum io h1_look_for_preface(struct h1_conn *h)
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
 static enum io h1_read_step(struct h1_conn *h, int *budget)
 {
-	bool head = h->rx_state == H1_RX_HEAD || h->rx_state == H1_RX_IDLE;
+	bool own = !h->ep || h->rx_state == H1_RX_HEAD || h->rx_state == H1_RX_CHUNKED ||
+		   h->rx_state == H1_RX_TRAILERS;
 	enum io r;
 
 	if (!wire_in_has(&h->in)) {
@@ -387,7 +397,7 @@ static enum io h1_read_step(struct h1_conn *h, int *budget)
 				h1_back_idle_event(h);
 			return IO_AGAIN;
 		}
-		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)
+		if (own)
 			r = h1_fill(h);
 		else if (h->ep->rx_pipe && h->ep->flags & EP_RX_SPLICE && !h->ep->rx.len)
 			r = h1_recv_pipe(h, budget);

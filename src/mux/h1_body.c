@@ -73,6 +73,7 @@ static bool h1_chunks(struct h1_conn *h)
 			return true;
 		}
 		h->in.at += (uint32_t)step.used;
+		h->flags &= ~(unsigned)H1C_FL_EXPECTS;
 		ep->rx_bytes += step.payload;
 		used = true;
 		if (r == H1_DONE) {
@@ -96,6 +97,7 @@ static void h1_take_in(struct h1_conn *h, uint64_t max)
 		return;
 	}
 	h->in.at += (uint32_t)n;
+	h->flags &= ~(unsigned)H1C_FL_EXPECTS;
 	h->ep->rx_bytes += n;
 	if (h->rx_state == H1_RX_LENGTH) {
 		h->rx.left -= n;

@@ -118,6 +118,13 @@ static void h1_front_leave(struct h1_conn *h)
 	}
 }
 
+void h1_front_next(struct h1_conn *h)
+{
+	h1_front_idle(h);
+	if (unlikely(h->flags & H1C_FL_STOP))
+		h1_front_last_call(h, clock_now_ms());
+}
+
 /* Forgets the stream. */
 static void h1_unlink_ep(struct h1_conn *h)
 {
@@ -129,7 +136,8 @@ static void h1_unlink_ep(struct h1_conn *h)
 static void h1_front_detach(struct endpoint *ep)
 {
 	struct h1_conn *h = ep->mux;
-	bool whole = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE;
+	bool skip = ep->flags & EP_TX_DONE && h1_can_skip(h);
+	bool whole = ep->flags & EP_TX_DONE && (h->rx_state == H1_RX_DONE || skip);
 
 	h1_unlink_ep(h);
 	h1_count_stream_end(h);
@@ -144,9 +152,10 @@ static void h1_front_detach(struct endpoint *ep)
 			h1_front_finish(h);
 		return;
 	}
-	h1_front_idle(h);
-	if (unlikely(h->flags & H1C_FL_STOP))
-		h1_front_last_call(h, clock_now_ms());
+	if (unlikely(skip))
+		h1_skip_begin(h);
+	else
+		h1_front_next(h);
 	if (wire_in_has(&h->in) || h->conn->flags & CONN_CAN_RECV) {
 		if (!(h->flags & H1C_FL_BUSY))
 			h1_resume_later(h);
@@ -208,7 +217,7 @@ static void h1_front_timeout(struct timer *t)
 		h1_front_bad(h, &bad);
 	} else if (h->rx_state == H1_RX_IDLE) {
 		h1_front_leave(h);
-	} else if (h->rx_state == H1_RX_DRAIN) {
+	} else if (h->rx_state == H1_RX_DRAIN || h1_skips(h)) {
 		h1_destroy(h);
 	}
 	h1_leave(h, outer);

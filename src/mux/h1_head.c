@@ -103,8 +103,10 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 	m->flags = 0;
 	if (head->flags & H1_FL_UPGRADE)
 		m->flags |= HTTP_MSG_UPGRADE;
-	if (head->flags & H1_FL_EXPECT_CONTINUE)
+	if (head->flags & H1_FL_EXPECT_CONTINUE) {
 		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
+		h->flags |= H1C_FL_EXPECTS;
+	}
 	if (head->flags & H1_FL_CONN_CLOSE)
 		m->flags |= HTTP_MSG_CONN_CLOSE;
 	if (head->flags & H1_FL_CONN_KEEP_ALIVE)
@@ -320,7 +322,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	h->ep = ep;
 	timer_set(&h->timer, TIMER_NEVER);
 	h->flags &= ~(H1C_FL_HEAD_REQ | H1C_FL_CLIENT_1_0 | H1C_FL_KEEP_RX | H1C_FL_FIRST |
-		      H1C_FL_HEAD_SENT | H1C_FL_PROXY_NAME);
+		      H1C_FL_HEAD_SENT | H1C_FL_PROXY_NAME | H1C_FL_EXPECTS);
 	h1_set_tx(h, H1_TX_HEAD);
 	if (!h1_fill_head(h, ep->rx_head, head)) {
 		ep->flags |= EP_ERROR;

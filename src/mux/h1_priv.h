@@ -15,9 +15,11 @@
 #include "trace_priv.h"
 #include "wire_priv.h"
 
-/* Where reception stands. X(state) */
+/* Where reception stands. SKIP: a request whose answer came before its end; the rest is read and
+ * thrown away, and the next request follows. DRAIN: all that comes is, up to the end. X(state)
+ */
 #define H1_RX_STATES(X) X(IDLE) X(HEAD) X(LENGTH) X(CHUNKED) X(TRAILERS) X(CLOSE) X(TUNNEL) \
-	X(DONE) X(DRAIN) X(END)
+	X(DONE) X(SKIP_LENGTH) X(SKIP_CHUNKED) X(SKIP_TRAILERS) X(DRAIN) X(END)
 /* Where sending stands. NONE: the body that the message has is not sent (HEAD). */
 #define H1_TX_STATES(X) X(HEAD) X(LENGTH) X(CHUNKED) X(CLOSE) X(TUNNEL) X(NONE) \
 	X(DONE)
@@ -53,6 +55,8 @@ enum h1_conn_flags {
 	/* front: only the connection's end ends the body, whose own end we know */
 	H1C_FL_UNCHUNKED = 1 << 7,
 	H1C_FL_STREAM = 1 << 17,    /* counted: a message and its answer are being exchanged */
+	/* front: the client asks for permission to send the body, of which nothing has come */
+	H1C_FL_EXPECTS = 1 << 18,
 };
 
 /* A head that came in several pieces: the parser's results kept between reads. */
@@ -136,6 +140,8 @@ void h1_destroy(struct h1_conn *h);
 void h1_free(struct h1_conn *h);
 /* Closes a client's connection after what is unsent. May destroy. */
 void h1_front_finish(struct h1_conn *h);
+/* A client's request is over and answered, its connection waits for the next one. */
+void h1_front_next(struct h1_conn *h);
 /* Bytes, room, an end or an error: the one entry from below. */
 void h1_ready(struct conn *c);
 /* Goes on as far as the socket allows, and reads if it <may_read>. May destroy. */
@@ -234,5 +240,23 @@ bool h1_answer(struct h1_conn *h, const struct h1_head *head);
 /* Works on the bytes in <in>. True: something was used or moved. */
 bool h1_parse_body(struct h1_conn *h);
 void h1_body_end(struct h1_conn *h);
+
+/* --- h1_skip.c */
+
+static inline bool h1_skips(const struct h1_conn *h)
+{
+	return h->rx_state >= H1_RX_SKIP_LENGTH && h->rx_state <= H1_RX_SKIP_TRAILERS;
+}
+
+/* May the client's connection be kept although its request goes on? Its end must be known, and the
+ * client must be about to send the rest: one that waits for permission may never do so.
+ */
+bool h1_can_skip(const struct h1_conn *h);
+/* The stream has left, its answer is sent: what is still to come of the request is thrown away. */
+void h1_skip_begin(struct h1_conn *h);
+/* Works on the bytes in <in>, as h1_parse_body() does; behind the end the connection is idle. May
+ * destroy.
+ */
+bool h1_skip(struct h1_conn *h);
 
 #endif

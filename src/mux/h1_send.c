@@ -462,7 +462,7 @@ static void decide_persistence(struct h1_conn *h, const struct http_msg *m, bool
 	if (!(h->flags & H1C_FL_BACK) && !(h->flags & H1C_FL_KEEP_RX))
 		h->flags |= H1C_FL_CLOSE;
 	/* an answer before the end of the request: the rest would be taken for a request */
-	if (!(h->flags & H1C_FL_BACK) && h->rx_state != H1_RX_DONE)
+	if (!(h->flags & H1C_FL_BACK) && h->rx_state != H1_RX_DONE && !h1_can_skip(h))
 		h->flags |= H1C_FL_CLOSE;
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_skip.c - the HTTP/1 mux: the rest of a request whose answer came before its end (RFC 9112, 9.3)
+ *
+ * Denied uploads, answers of servers that do not want all of it: the client was told nothing of an
+ * end, so its next request follows behind this one's body.
+ */
+#include "h1_priv.h"
+
+bool h1_can_skip(const struct h1_conn *h)
+{
+	if (h->flags & H1C_FL_EXPECTS)
+		return false;
+	return h->rx_state == H1_RX_LENGTH || h->rx_state == H1_RX_CHUNKED ||
+	       h->rx_state == H1_RX_TRAILERS;
+}
+
+/* The client may take as long to go on as between requests. */
+static void patience(struct h1_conn *h)
+{
+	int64_t wait = mux_keep_alive_ms(h->settings);
+
+	timer_set(&h->timer, wait ? clock_now_ms() + (uint64_t)wait : TIMER_NEVER);
+}
+
+void h1_skip_begin(struct h1_conn *h)
+{
+	h1_set_rx(h, h->rx_state == H1_RX_LENGTH    ? H1_RX_SKIP_LENGTH
+		     : h->rx_state == H1_RX_CHUNKED ? H1_RX_SKIP_CHUNKED
+						    : H1_RX_SKIP_TRAILERS);
+	patience(h);
+}
+
+/* Returns false if more bytes are needed. */
+static bool skip_length(struct h1_conn *h)
+{
+	size_t n = h->in.block->used - h->in.at;
+
+	if (n > h->rx.left)
+		n = (size_t)h->rx.left;
+	h->in.at += (uint32_t)n;
+	h->rx.left -= n;
+	if (!h->rx.left)
+		h1_front_next(h);
+	return true;
+}
+
+static bool skip_chunks(struct h1_conn *h)
+{
+	struct chunk_step step;
+	enum h1_status r = chunk_decode(&h->rx.chunk, wire_in_bytes(&h->in), &step);
+
+	if (r == H1_ERROR) {
+		h1_front_finish(h);
+		return true;
+	}
+	h->in.at += (uint32_t)step.used;
+	if (r == H1_DONE)
+		h1_set_rx(h, H1_RX_SKIP_TRAILERS);
+	return step.used || r == H1_DONE;
+}
+
+static bool skip_trailers(struct h1_conn *h)
+{
+	struct chunk_trailers t = { .fields = h1_scratch_fields,
+				    .capacity = (uint16_t)h1_scratch_count };
+	struct slice bytes = wire_in_bytes(&h->in);
+	enum h1_status r = chunk_parse_trailers(bytes, &t);
+
+	if (r == H1_MORE && bytes.len < h->settings->head_max)
+		return false;
+	if (r != H1_DONE) {
+		h1_front_finish(h);
+		return true;
+	}
+	h->in.at += (uint32_t)t.used;
+	h1_front_next(h);
+	return true;
+}
+
+bool h1_skip(struct h1_conn *h)
+{
+	bool moved = false;
+
+	while (!(h->flags & H1C_FL_DEAD) && h1_skips(h) && wire_in_has(&h->in)) {
+		bool used = h->rx_state == H1_RX_SKIP_LENGTH	? skip_length(h)
+			    : h->rx_state == H1_RX_SKIP_CHUNKED ? skip_chunks(h)
+								: skip_trailers(h);
+
+		if (h->in.block && h->in.at == h->in.block->used)
+			wire_in_drop(&h->in);
+		if (!used)
+			break;
+		moved = true;
+	}
+	if (moved && h1_skips(h) && !(h->flags & H1C_FL_DEAD))
+		patience(h);
+	return moved;
+}
