@@ -135,28 +135,6 @@ static void put_node(struct strbuf *b, const char *name, const struct node *n, b
 		      n->port.len ? ":" : "", SLICE_FMT(n->port), quote);
 }
 
-/* At the end of the list that proxies before have begun, if they have. */
-static bool append(struct stream *s, struct slice element)
-{
-	struct h1_field *field, *last = NULL;
-	struct strbuf b;
-	size_t room;
-	char *text;
-	int at = -1;
-
-	while ((field = http_field_next(&s->req.fields, &at, FIELD_FORWARDED, slice_none())))
-		last = field;
-	if (!last || !last->value.len)
-		return http_msg_add_field(&s->req, SLICE("forwarded"), element);
-	room = last->value.len + element.len + 2;
-	text = arena_alloc(&s->arena, room);
-	if (!text)
-		return false;
-	strbuf_init_fixed(&b, text, room);
-	strbuf_printf(&b, "%.*s,%.*s", SLICE_FMT(last->value), SLICE_FMT(element));
-	return http_msg_set_value(&s->req, last, strbuf_slice(&b));
-}
-
 bool stream_add_forwarded(struct stream *s)
 {
 	const struct proxy_forwarded *f = s->be->http.forwarded;
@@ -183,5 +161,5 @@ bool stream_add_forwarded(struct stream *s)
 		put_node(&b, "for", &p.client, f->client_port.on);
 	if (!b.len)
 		return true;
-	return append(s, slice_make(b.ptr, b.len - 1));
+	return http_msg_add_field(&s->req, SLICE("forwarded"), slice_make(b.ptr, b.len - 1));
 }
