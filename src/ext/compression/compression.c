@@ -164,6 +164,8 @@ static enum filter_result head_request(struct filter *f, struct http_msg *m)
 		st->algo[FILTER_RESPONSE] = comp_choose(s);
 		if (st->algo[FILTER_RESPONSE] && comp_offloads(s))
 			http_msg_del_field_of(m, FIELD_ACCEPT_ENCODING, SLICE("accept-encoding"));
+		if (!comp_has_use(s))
+			st->algo[FILTER_RESPONSE] = NULL;
 	}
 	if (!has_side(f, FILTER_REQUEST) || find_on(s, FILTER_REQUEST) || is_limited())
 		return FILTER_NEXT;

@@ -155,10 +155,14 @@ const struct comp_algo *comp_choose(const struct stream *s)
 {
 	const struct comp_choice *list = algos_of(s, FILTER_RESPONSE);
 
-	if (!list || !goes(s, FILTER_RESPONSE) || s->req.version < 11 ||
-	    s->req.method == HTTP_METH_HEAD || is_old_browser(&s->req))
+	if (!list || !goes(s, FILTER_RESPONSE) || is_old_browser(&s->req))
 		return NULL;
 	return choose(&s->req, list);
+}
+
+bool comp_has_use(const struct stream *s)
+{
+	return s->req.version >= 11 && s->req.method != HTTP_METH_HEAD;
 }
 
 /* --- what fits -------------------------------------------------------------------------------- */

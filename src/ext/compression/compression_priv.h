@@ -80,6 +80,10 @@ void comp_check_proxy(struct proxy *px, struct diag_list *diags);
 
 /* Of a request whose rules have run: the algorithm for its answer, NULL: none; and for itself. */
 const struct comp_algo *comp_choose(const struct stream *s);
+/* Can the answer be compressed at all? Those of HTTP/1.0 and of HEAD cannot, but their servers are
+ * asked for the same answer as those of others (offload).
+ */
+bool comp_has_use(const struct stream *s);
 const struct comp_algo *comp_choose_request(const struct stream *s);
 /* May the answer be compressed? Before its rules. */
 bool comp_answer_fits(const struct stream *s);
