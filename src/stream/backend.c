@@ -481,12 +481,13 @@ static enum step redirect_to_server(struct stream *s)
 	memcpy(text, prefix.ptr, prefix.len);
 	memcpy(text + prefix.len, path.ptr, path.len);
 	stream_reply_begin(s, 302, slice_none());
-	if (!stream_reply_body(s, SLICE(""), false) ||
-	    !http_msg_put_field(&s->res, FIELD_CACHE_CONTROL, SLICE("cache-control"),
+	if (!http_msg_put_field(&s->res, FIELD_CACHE_CONTROL, SLICE("cache-control"),
 				SLICE("no-cache")) ||
+	    !stream_reply_body(s, SLICE(""), false) ||
 	    !http_msg_put_field(&s->res, FIELD_LOCATION, SLICE("location"),
 				slice_make(text, prefix.len + path.len)))
 		return stream_fail(s, END_SERVER_REDIRECT_NO_MEMORY);
+	count_session(s->server);
 	stream_set_end(s, END_SERVER_REDIRECT);
 	return stream_reply(s);
 }
