@@ -25,13 +25,14 @@ void stream_send_interim(struct stream *s, struct http_msg *m)
 	s->front.tx_head = &s->res;
 }
 
-/* A final answer to a client that waits for permission makes it send; later ones are the server's.
+/* Our permission for a client that waits with its body, instead of the server's. One whose body is
+ * here does not wait.
  */
 void stream_send_continue(struct stream *s)
 {
 	struct http_msg interim;
 
-	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE))
+	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE) || s->front.flags & EP_RX_END)
 		return;
 	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
 	http_msg_del_field(&s->req, SLICE("expect"));

@@ -152,8 +152,7 @@ static enum filter_result fcgi_head(struct filter *f, enum filter_side side, str
 	if (!add_auth(f, m) || !add_params(f, app, ctx))
 		return FILTER_ERROR;
 	hide_fields(app, m, ctx);
-	if (m->flags & HTTP_MSG_EXPECT_CONTINUE && !(f->stream->front.flags & EP_RX_END))
-		stream_send_continue(f->stream);
+	stream_send_continue(f->stream);
 	return m->body == HTTP_BODY_CHUNKED ? wait_for_body(f, m) : FILTER_NEXT;
 }
 
