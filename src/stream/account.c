@@ -169,7 +169,7 @@ static void count_status(struct stream *s)
 {
 	unsigned i;
 
-	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP) || !s->answer.status)
+	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP))
 		return;
 	i = counter_of_status(s->answer.status);
 	count_front(s->fe, s->listener, i, 1);

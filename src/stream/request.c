@@ -270,8 +270,10 @@ static enum step http_request(struct stream *s, struct proxy *px)
 	step = stream_rules(s, px, RULES_HTTP_REQUEST, EXPR_DIR_REQUEST | EXPR_FINAL);
 	if (step != STEP_NEXT)
 		return step;
-	if (!restrict_names(s, px))
+	if (!restrict_names(s, px)) {
+		stream_count_request(s, CNT_DENIED_REQ);
 		return stream_fail(s, END_FIELD_NAME_REFUSED);
+	}
 	r = service_choose(s, px);
 	if (r == RULE_CONTINUE)
 		r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);

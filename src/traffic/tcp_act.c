@@ -65,6 +65,10 @@ static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *c
 
 	if (c)
 		conn_make_silent(c, (int)r->number);
+	if (ctx->stream && r->set != RULES_TCP_RESPONSE) {
+		stream_count_request(ctx->stream, CNT_DENIED_REQ);
+		ctx->stream->flags |= STRM_NO_REQUEST_TIME;
+	}
 	return RULE_CLOSE;
 }
 
