@@ -41,7 +41,7 @@ const struct cache_conf *cache_that_answers(const struct stream *s)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* The host in lower case; whatever form the request has. */
+/* The host in lower case; whatever form the request has. Without a host it is nothing of one. */
 struct slice cache_request_key(struct stream *s)
 {
 	const struct http_msg *m = &s->req;
@@ -55,7 +55,7 @@ struct slice cache_request_key(struct stream *s)
 	if (slice_starts_nocase(m->uri, SLICE("http")) && !(m->flags & HTTP_MSG_NORMALIZED))
 		secure = slice_starts_nocase(m->uri, SLICE("https:"));
 	area = arena_alloc(&s->arena, host.len + path.len + 8);
-	if (!area || !path.len)
+	if (!area || !path.len || !host.len)
 		return slice_none();
 	at = mempcpy(area, secure ? "https://" : "http://", secure ? 8 : 7);
 	for (size_t i = 0; i < host.len; i++)
