@@ -78,7 +78,7 @@ static bool parse_format(struct conf_line *l)
 		return false;
 	l->at--;
 	px->unique_format = logformat_parse(l, text, l->where == CONF_BACKEND ? EXPR_BE_CHK_RUL :
-					    EXPR_FE_HRQ_HDR, LOGFORMAT_LOG);
+					    EXPR_FE_HRQ_HDR, LOGFORMAT_HTTP | LOGFORMAT_MERGE);
 	l->at++;
 	return px->unique_format != NULL;
 }
