@@ -25,14 +25,13 @@ void stream_send_interim(struct stream *s, struct http_msg *m)
 	s->front.tx_head = &s->res;
 }
 
-/* Our permission for a client that waits with its body, instead of the server's. One whose body is
- * here does not wait.
- */
+/* Our permission for a client that waits with its body, instead of the server's. */
 void stream_send_continue(struct stream *s)
 {
 	struct http_msg interim;
 
-	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE) || s->front.flags & EP_RX_END)
+	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE) || s->req.body == HTTP_BODY_NONE ||
+	    (s->req.body == HTTP_BODY_LENGTH && !s->req.content_length))
 		return;
 	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
 	http_msg_del_field(&s->req, SLICE("expect"));
