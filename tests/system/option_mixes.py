@@ -52,7 +52,7 @@ EITHER = (
 )
 FRONT = (
     ("option contstats",), ("option socket-stats",), ("option clitcpka",), ("option http-drop-response-trailers",), ("option logasap",), ("option dontlognull",), ("option dontlog-normal",), ("option log-separate-errors",), ("option http-ignore-probes",),
-    ("option http-use-proxy-header",), ("option http-restrict-req-hdr-names delete", "option http-restrict-req-hdr-names reject", "option http-restrict-req-hdr-names preserve"),
+    ("option http-restrict-req-hdr-names delete", "option http-restrict-req-hdr-names reject", "option http-restrict-req-hdr-names preserve"),
     ("unique-id-format c{n}-%[path]\n\tunique-id-header X-Unique", "unique-id-format %[req.hdr(host)]"),
     ("capture request header X-A len 10\n\tcapture response header X-Kind len 3", "capture cookie S len 12", "capture request header Host len 40\n\tcapture request header Cookie len 20"),
     ("option accept-unsafe-violations-in-http-request",), ("backlog 10",), ("monitor-uri /deny",), ("option h1-case-adjust-bogus-client",), ("option idle-close-on-response",), ("option disable-h2-upgrade",),
@@ -72,7 +72,7 @@ BACK = (
     ("http-request disable-l7-retry if { method POST }",), ("option transparent",), ("load-server-state-from-file none",), ("http-request set-dst-port int(1)",),
 )
 SERVER = ("", "", "", " weight 5", " cookie {c}", " cookie {c}", " cookie {c}", " backup", " weight 0 cookie {c}", " disabled", " maxconn 1", " pool-max-conn 0", " max-reuse 2", " set-proxy-v2-tlv-fmt(0xE1) x",
-          " pool-low-conn 2", " ws h1", " pool-purge-delay 1s", " tcp-ut 10s", " no-backup", " strict-maxconn maxconn 2")
+          " pool-low-conn 2", " ws h1", " pool-purge-delay 1s", " tcp-ut 10s", " no-backup")
 PATHS = ("/cl", "/cl", "/cl", "/ch", "/ch", "/close", "/204", "/304", "/big", "/cookie", "/500", "/503", "/cache", "/cache", "/vary", "/html", "/early", "/100", "/103", "/trailers", "/bad", "/part", "/10", "/10ka", "/up",
          "/badcl", "/twocl", "/deny", "/deny", "/a/b", "/nocl204", "/head", "/x//y/../cl?id=3", "/emptych", "/hdrs", "/lf", "/none", "/unk")
 HOSTS = ("h.example.org", "www.site.com:80", "A")
@@ -283,7 +283,7 @@ cache c
 backend lim
 	stick-table type ip size 100 expire 1h store bytes_out_rate(1s),http_req_cnt
 """.rstrip("\n").split("\n")
-COUNTED = "stot dreq dresp ereq econ wretr wredis hrsp_1xx hrsp_2xx hrsp_3xx hrsp_4xx hrsp_5xx hrsp_other req_tot cli_abrt srv_abrt lbtot connect reuse intercepted cache_lookups cache_hits dcon dses wrew eint conn_tot".split()
+COUNTED = "stot dreq dresp ereq econ wretr wredis hrsp_1xx hrsp_2xx hrsp_3xx hrsp_4xx hrsp_5xx hrsp_other req_tot cli_abrt srv_abrt lbtot intercepted cache_lookups cache_hits dcon dses wrew eint conn_tot".split()
 
 
 class Pair:
