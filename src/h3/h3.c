@@ -347,12 +347,12 @@ static void on_event(struct quic_stream *q, unsigned events)
 		s->quic = NULL;
 		quic_stream_leave(q);
 		h3_stream_lost(s, EP_ERROR | EP_RX_ABORT);
-	} else if (events & (QUIC_EV_RESET | QUIC_EV_STOPPED)) {
-		broken_off(s, events);
 	} else {
-		if (events & QUIC_EV_WRITABLE && s->ep && h3_send(s))
+		if (events & (QUIC_EV_RESET | QUIC_EV_STOPPED))
+			broken_off(s, events);
+		else if (events & QUIC_EV_WRITABLE && s->ep && h3_send(s))
 			s->ep->user->wake(s->ep);
-		/* (its user may have left) */
+		/* (its user may have left; a server may answer and stop us in one datagram) */
 		if (events & QUIC_EV_READABLE && h->quic && quic_stream_owner(q) == s)
 			h3_read(s);
 	}

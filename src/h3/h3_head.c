@@ -171,17 +171,13 @@ static void take_response(struct h3_stream *s, struct h2_head *head, bool ended)
 		h3_stream_fail(s, H3_MESSAGE_ERROR, "an interim answer that ends the stream");
 		return;
 	}
-	/* the client does not read: what is kept for it must not grow */
-	if (interim && ep->flags & EP_RX_HEAD) {
-		s->conn->glitches++;
-		return;
-	}
 	if (!fill_response(s, ep->rx_head, head, ended)) {
 		h3_stream_fail(s, H3_INTERNAL_ERROR, "out of memory");
 		return;
 	}
 	ep->rx_head_len = (uint32_t)head->list_len;
-	ep->rx_bytes += http_msg_size(ep->rx_head);
+	/* (its reason is none of the server's) */
+	ep->rx_bytes += http_msg_size(ep->rx_head) - ep->rx_head->reason.len;
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
 	if (interim)
 		return;

@@ -207,28 +207,62 @@ static void request_end(struct h3_stream *s)
 	s->ep->flags |= EP_RX_END;
 }
 
-static void read_request(struct h3_stream *s)
+/* No more bytes come: is all there that was begun? */
+static void judge_end(struct h3_stream *s)
+{
+	size_t len = quic_stream_rx(s->quic)->len;
+
+	if (!quic_stream_rx_ended(s->quic))
+		return;
+	if (!len)
+		request_end(s);
+	else if (!(s->flags & H3S_IN_FRAME) ||
+		 (s->frame_type == H3_HEADERS && len < s->frame_left))
+		h3_fail(s->conn, H3_FRAME_ERROR, "the stream ends within a frame");
+}
+
+/* A server's interim head was not taken yet: what is behind it stays where it is. */
+static bool interim_waits(const struct h3_stream *s)
+{
+	return s->conn->back && s->ep->flags & EP_RX_HEAD && !(s->flags & H3S_HEAD_GOT);
+}
+
+/* A fault, or its user, may have ended it, or all of them. */
+static bool is_there(const struct h3_conn *h, const struct quic_stream *q,
+		     const struct h3_stream *s)
+{
+	return h->quic && quic_stream_owner(q) == s && !(s->flags & H3S_RESET);
+}
+
+/* True: an interim head was taken, more may be read. */
+static bool read_some(struct h3_stream *s)
 {
 	struct quic_stream *q = s->quic;
 	struct h3_conn *h = s->conn;
 	uint32_t before = s->ep ? s->ep->flags : 0;
 	uint64_t bytes = s->ep ? s->ep->rx_bytes : 0;
+	bool waits;
 
-	while (!(s->flags & H3S_RESET) && (s->flags & H3S_IN_FRAME || read_frame_head(s)))
+	while (!(s->flags & H3S_RESET) && !interim_waits(s) &&
+	       (s->flags & H3S_IN_FRAME || read_frame_head(s)))
 		if (!read_request_frame(s))
 			break;
-	/* (a fault may have ended it, or all of them) */
-	if (!h->quic || quic_stream_owner(q) != s || s->flags & H3S_RESET)
-		return;
-	if (quic_stream_rx_ended(q) && !quic_stream_rx(q)->len) {
-		request_end(s);
-	} else if (quic_stream_rx_ended(q) && !(s->flags & H3S_IN_FRAME)) {
-		h3_fail(h, H3_FRAME_ERROR, "the stream ends within a frame");
-	}
-	if (!h->quic || quic_stream_owner(q) != s || !s->ep || s->flags & H3S_RESET)
-		return;
+	if (!is_there(h, q, s))
+		return false;
+	waits = interim_waits(s);
+	if (!waits)
+		judge_end(s);
+	if (!is_there(h, q, s) || !s->ep)
+		return false;
 	if (s->ep->flags != before || s->ep->rx_bytes != bytes)
 		s->ep->user->wake(s->ep);
+	return waits && is_there(h, q, s) && !interim_waits(s);
+}
+
+static void read_request(struct h3_stream *s)
+{
+	while (read_some(s))
+		;
 }
 
 /* --- the client's own streams ----------------------------------------------------------------- */

@@ -249,6 +249,17 @@ def answer(p, stream, path):
         p.h3.send_headers(stream, ok)
         p.h3.send_data(stream, b"good", False)
         p.h3.send_headers(stream, [(b"x-sum", b"1")], True)
+    elif path == "/hints":
+        for i in range(3):
+            p.h3.send_headers(stream, [(b":status", b"103"), (b"link", b"</%d>" % i)])
+        p.h3.send_headers(stream, ok)
+        p.h3.send_data(stream, b"good", True)
+    elif path == "/early":
+        p.h3.send_headers(stream, [(b":status", b"413")])
+        p.h3.send_data(stream, b"no", True)
+        quic.stop_stream(stream, 0x100)
+    elif path == "/cut":
+        quic.send_stream_data(stream, b"\1\x40\x40\0\0", True)
     elif path == "/reset":
         p.h3.send_headers(stream, ok)
         p.h3.send_data(stream, b"some", False)
@@ -293,6 +304,16 @@ BAD = ("/reset", "/short", "/long", "/empty", "/data", "/upper", "/status", "/ta
        "/stop", "/close", "/rejected", "/goaway")
 
 
+def in_one_datagram(tap, front):
+    with lib.connect(front.port, 3 * lib.PATIENCE) as s:
+        s.sendall(b"GET /hints HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+        heads = re.findall(rb"HTTP/1.1 (\d+)|link: (\S+)", lib.recv_all(s))
+        tap.eq(b" ".join(a or b for a, b in heads), b"103 </0> 103 </1> 103 </2> 200", "aioquic: interim answers in the datagram of the final one")
+    got = lib_quic.ask(front.port, "POST", "/early", b"a" * 500000)
+    tap.eq((got[0], got[2]), (413, b"no"), "aioquic: an early answer, and no more of the request")
+    tap.eq(lib_quic.ask(front.port, path="/cut")[0], 502, "aioquic: a stream that ends within a head is not waited for")
+
+
 def by_aioquic(tap, args, crt):
     if not lib_quic.HAVE_AIOQUIC:
         tap.skip("aioquic as a server", "the Python module aioquic is not installed")
@@ -301,6 +322,7 @@ def by_aioquic(tap, args, crt):
     with Front(args, server.port) as front:
         status, _, body = lib_quic.ask(front.port, path="/good")
         tap.eq((status, body), (200, b"good"), "aioquic: interim answer, body, trailers")
+        in_one_datagram(tap, front)
         for path in BAD:
             got = lib_quic.ask(front.port, path=path)
             tap.ok(not got or got[0] >= 500 or got[2] in (b"some", b"12345", b"12", None), "aioquic: %s is no good answer" % path, got)
