@@ -226,6 +226,7 @@ static void on_trailers(struct h3_stream *s, const struct block_queue *q, size_t
 		return;
 	}
 	mux_head_trailers(s->ep->rx_head, &head);
+	s->ep->rx_bytes += http_trailers_size(s->ep->rx_head);
 }
 
 void h3_head(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)

@@ -269,7 +269,8 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 		return;
 	}
 	ep->rx_head_len = (uint32_t)head->list_len;
-	ep->rx_bytes += http_msg_size(ep->rx_head);
+	/* (its reason is none of the server's) */
+	ep->rx_bytes += http_msg_size(ep->rx_head) - ep->rx_head->reason.len;
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
 	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(USER_NEW), "received a response, %u",
 		  ep->rx_head->status);

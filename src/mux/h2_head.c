@@ -217,6 +217,7 @@ void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block
 		return;
 	}
 	mux_head_trailers(s->ep->rx_head, &head);
+	s->ep->rx_bytes += http_trailers_size(s->ep->rx_head);
 	h2s_ended_remote(s);
 	h2s_wake_soon(s);
 }

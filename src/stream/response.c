@@ -27,8 +27,10 @@ static enum step forward_interim(struct stream *s)
 	/* each leaves something in the arena: a server without end must not fill the memory */
 	if (++s->answer.interims > INTERIMS_MAX)
 		return stream_fail(s, END_INTERIM_FLOOD);
-	if (s->server)
+	if (s->server) {
 		counter_add(&s->server->state->counters, CNT_HRSP_1XX, 1);
+		counter_add(&s->server->state->counters, CNT_REQ_TOT, 1);
+	}
 	if (s->req.version >= 11) {
 		s->front.tx_head = &s->res;
 		s->front.flags |= EP_TX_HEAD;
