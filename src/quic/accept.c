@@ -151,12 +151,12 @@ static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 	count(s, COUNT_QUIC_RETRY_SENT);
 }
 
-/* A rule does not want the client. */
+/* A rule does not want the client, or its token is bad. */
 static void send_refusal(struct quic_socket *s, const struct quic_packet *head,
-			 const struct quic_datagram *d)
+			 const struct quic_datagram *d, uint64_t error)
 {
 	uint8_t answer[QUIC_REFUSAL_ROOM];
-	size_t len = quic_put_refusal(answer, head, QUIC_CONNECTION_REFUSED);
+	size_t len = quic_put_refusal(answer, head, error);
 
 	if (len)
 		send_answer(s, d, answer, len);
@@ -329,11 +329,18 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 			  ? s->listener.user->judge(s->listener.owner, &d->peer, &d->local)
 			  : QUIC_ADMIT;
 	if (verdict == QUIC_REFUSE)
-		send_refusal(s, head, d);
+		send_refusal(s, head, d, QUIC_CONNECTION_REFUSED);
 	if (verdict == QUIC_REFUSE || verdict == QUIC_IGNORE)
 		return;
 	valid = quic_token_check(head->token, head->token_len, &d->peer, &head->dcid,
 				 token_time_s(), &odcid);
+	/* It takes no second Retry (RFC 9000 8.1.2). */
+	if (!valid && quic_token_is_retry(head->token, head->token_len)) {
+		count(s, COUNT_QUIC_RETRY_ERROR);
+		count(s, COUNT_QUIC_DROPPED);
+		send_refusal(s, head, d, QUIC_INVALID_TOKEN);
+		return;
+	}
 	if (!valid && (verdict == QUIC_PROVE || wants_retry(&s->listener))) {
 		send_retry(s, head, d);
 		return;

@@ -87,6 +87,11 @@ size_t quic_token_make(uint8_t *room, const struct addr *peer, const struct quic
 	return token_tag(room, n, peer, scid, room + n) ? n + TOKEN_TAG_LEN : 0;
 }
 
+bool quic_token_is_retry(const uint8_t *token, size_t len)
+{
+	return len && token[0] == TOKEN_TYPE;
+}
+
 bool quic_token_check(const uint8_t *token, size_t len, const struct addr *peer,
 		      const struct quic_cid *scid, uint64_t now_s, struct quic_cid *odcid)
 {

@@ -32,6 +32,8 @@ bool quic_reset_token(const struct quic_cid *cid, uint8_t *token);
 #define QUIC_TOKEN_MAX 80
 size_t quic_token_make(uint8_t *room, const struct addr *peer, const struct quic_cid *odcid,
 		       const struct quic_cid *scid, uint64_t now_s);
+/* Does it look like one of a Retry, good or bad? Others may be of another server's connections. */
+bool quic_token_is_retry(const uint8_t *token, size_t len);
 /* Was this made by us, for this client and these ids, a moment ago? Then *odcid is set. */
 bool quic_token_check(const uint8_t *token, size_t len, const struct addr *peer,
 		      const struct quic_cid *scid, uint64_t now_s, struct quic_cid *odcid);

@@ -531,7 +531,7 @@ def unchunked(text):
 
 def comparable(got):
     """Without when connections end, which is the programs' own, facts of connections that failed, and bytes of their own answers
-    (differs: log-own-bytes)."""
+    (row log-own-bytes of tests/differences.txt)."""
     is_own = re.compile(r"(\|[A-Za-z][CHQ]..\|\d+)\|\d+")
     own = any(is_own.search(l) for l in got["log"])
     seen = [[[request[:3] for request in conn[1:]]] for conn in got["seen"]]

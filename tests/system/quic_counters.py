@@ -197,6 +197,11 @@ def on_the_way(tap, args, crt):
         columns = Columns(bed.proxy, ("web", "FRONTEND"))
         asyncio.run(page()(bed))
         columns.expect(tap, {**BEGIN, "quic_retry_sent": 1, "quic_retry_validated": 1}, "a Retry")
+        retry = quic.answers_to(bed, quic.first_datagrams(bed)[:1])[0]
+        at = 6 + retry[5]
+        token = retry[at + 1 + retry[at]:-16]
+        quic.answers_to(bed, quic.first_datagrams(bed, token[:-1] + bytes([token[-1] ^ 1]))[:1])
+        columns.expect(tap, {"quic_retry_sent": 1, "quic_retry_error": 1}, "a token that was changed")
     if lib.is_reference(args.program): # (it closes a connection whose address changes)
         return
     with quic.Bed(args, crt) as bed:

@@ -172,6 +172,8 @@ static void test_tokens(void)
 	token[3] ^= 1;
 	ok(!quic_token_check(token, n, &a, &scid, 5003, &got), "nor changed");
 	ok(!quic_token_check(token, 0, &a, &scid, 5003, &got), "an empty token");
+	ok(quic_token_is_retry(token, n) && !quic_token_is_retry(token, 0) &&
+	   !quic_token_is_retry(token + 1, n - 1), "changed tokens are known as such, others not");
 	ok(quic_reset_token(&scid, reset) && quic_reset_token(&scid, again) &&
 	   memcmp(reset, again, sizeof(reset)) == 0, "a reset token is always the same");
 }
