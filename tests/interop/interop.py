@@ -4,12 +4,11 @@
 
   python3 tests/interop/interop.py [--program ./haproxy] [--bytes 200000000] [--write doc/internals/quic-interop.md]
 
-aioquic is taken from where scripts/install-deps puts it, quic-go is built by go from tests/interop/quic-go. What is not there has a
-column that says why. Cases "down" and "up" carry --bytes, compared by SHA-256. Exit status 1: something failed.
+aioquic is taken from where scripts/install-deps puts it, quic-go and quinn are built by go and cargo from tests/interop/quic-go and
+tests/interop/quinn, curl is what scripts/get-curl unpacks. What is not there is told below the table. Cases "down" and "up" carry --bytes, compared by SHA-256. Exit status 1: something failed.
 """
 import argparse
 import asyncio
-import hashlib
 import os
 import re
 import subprocess
@@ -21,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "../system"))
 import lib
 import lib_quic
 
-TOOL = os.path.join(HERE, "../../build/tools/interop-quic-go")
+TOOLS = os.path.join(HERE, "../../build/tools")
 SERVE = """
 	limited-quic
 	nbthread 2
@@ -54,22 +53,6 @@ backend h3
 	server s1 quic4@127.0.0.1:{to} ssl verify none alpn h3 sni str(localhost)
 """
 ECT0 = 2
-
-
-def digest(body):
-    return b"%d %s" % (len(body), hashlib.sha256(body).hexdigest().encode())
-
-
-def origin(sock):
-    r = lib.Reader(sock)
-    while True:
-        head = r.head()
-        if not head:
-            return
-        method, url, _ = head[0].split(" ", 2)
-        body = r.body(head[1])
-        text = digest(body) if method == "POST" else lib_quic.body_of(int(url.strip("/") or 0))
-        sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(text) + text)
 
 
 class Failed(Exception):
@@ -120,7 +103,7 @@ class Aioquic:
                 await c.request("GET", "/1000")
             if case in ("up", "both"):
                 body = lib_quic.body_of(n)
-                need((await c.request("POST", "/", body))[2] == digest(body), "another body arrived")
+                need((await c.request("POST", "/", body))[2] == lib_quic.digest(body), "another body arrived")
             if case != "up":
                 need((await c.request("GET", "/%d" % n))[2] == lib_quic.body_of(n), "another body came")
 
@@ -149,38 +132,98 @@ class Aioquic:
         return server.port, server.close
 
 
-class QuicGo:
-    def __init__(self):
-        folder = os.path.join(HERE, "quic-go")
-        try:
-            built = subprocess.run(["go", "build", "-o", os.path.abspath(TOOL), "."], cwd=folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True)
-        except OSError:
-            raise Not("go is not installed")
-        if built.returncode:
-            raise Not("go cannot build it: " + built.stdout.strip().split("\n")[-1])
-        with open(os.path.join(folder, "go.mod")) as f:
-            self.name = "quic-go " + re.search(r"quic-go/quic-go (\S+)", f.read()).group(1)
+class Tool:
+    """A program of ours made of a stack of others: "client ADDRESS CASE BYTES", "server ADDRESS CERTIFICATE KEY"."""
+    cannot = {}
 
     def run(self, address, case, n):
-        if case == "key update":
-            raise Not("it has no call for it")
+        if case in self.cannot:
+            raise Not(self.cannot[case])
         try:
-            out = subprocess.run([TOOL, "client", address, case, str(n)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            out = subprocess.run([self.tool, "client", address, case, str(n)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  timeout=300)
         except subprocess.TimeoutExpired:
             raise Failed("takes more than 300 s")
         need(not out.returncode, out.stdout.strip().split("\n")[-1][:100])
 
+    def build(self, name, *command):
+        folder = os.path.join(HERE, name)
+        self.tool = os.path.abspath(os.path.join(TOOLS, "interop-" + name))
+        try:
+            built = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        except OSError:
+            raise Not(command[0] + " is not installed")
+        if built.returncode:
+            raise Not("%s cannot build it: %s" % (command[0], built.stdout.strip().split("\n")[-1]))
+        return folder
+
     def serve(self, crt):
         port = lib.ports(1)[0]
-        p = subprocess.Popen([TOOL, "server", "127.0.0.1:%d" % port, crt + ".crt", crt + ".key"], stdin=subprocess.PIPE,
+        p = subprocess.Popen([self.tool, "server", "127.0.0.1:%d" % port, crt + ".crt", crt + ".key"], stdin=subprocess.PIPE,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
         def end():
             p.stdin.close()
             p.wait(lib.PATIENCE)
         return port, end
+
+
+class QuicGo(Tool):
+    cannot = {"key update": "it has no call for it"}
+
+    def __init__(self):
+        folder = self.build("quic-go", "go", "build", "-o", os.path.abspath(os.path.join(TOOLS, "interop-quic-go")), ".")
+        with open(os.path.join(folder, "go.mod")) as f:
+            self.name = "quic-go " + re.search(r"quic-go/quic-go (\S+)", f.read()).group(1)
+
+
+class Quinn(Tool):
+    cannot = {"version 2": "it knows version 1 only"}
+
+    def __init__(self):
+        target = os.path.abspath(os.path.join(TOOLS, "interop-quinn.build"))
+        folder = self.build("quinn", "cargo", "build", "-q", "--release", "--locked", "--target-dir", target)
+        self.tool = os.path.join(target, "release", "interop-quinn")
+        with open(os.path.join(folder, "Cargo.lock")) as f:
+            self.name = "quinn " + re.search(r'name = "quinn"\nversion = "(\S+)"', f.read()).group(1)
+
+
+class Curl:
+    """The one of scripts/get-curl, with the libraries that came with it: ngtcp2."""
+
+    def __init__(self):
+        folder = os.path.join(TOOLS, "newer/usr")
+        libs = os.path.join(folder, "lib/x86_64-linux-gnu")
+        self.command = [os.path.join(libs, "ld-linux-x86-64.so.2"), "--library-path", libs, os.path.join(folder, "bin/curl")]
+        try:
+            text = subprocess.run(self.command + ["--version"], stdout=subprocess.PIPE, text=True).stdout
+        except OSError:
+            raise Not("scripts/get-curl was not run")
+        self.name = "curl %s (ngtcp2 %s)" % (text.split()[1], re.search(r"ngtcp2/(\S+)", text).group(1))
+
+    def ask(self, *args, **options):
+        out = subprocess.run(self.command + ["-k", "-sS", "--http3-only", "--max-time", "300", *args], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, **options)
+        need(not out.returncode, out.stderr.decode().strip()[-100:])
+        return out.stdout
+
+    def run(self, address, case, n):
+        if case in ("resumption", "0-RTT", "key update", "ECN", "version 2"):
+            raise Not("it has no option for it")
+        url = "https://%s/" % address
+        if case == "1,000 streams":
+            urls = "".join('url = "%s100"\noutput = /dev/null\n' % url for _ in range(1000))
+            got = self.ask("--parallel", "--parallel-max", "300", "-w", "%{http_code} %{size_download}\n", "-K", "-", input=urls.encode())
+            need(got.split(b"\n").count(b"200 100") == 1000, "not all were answered")
+            return
+        body = lib_quic.body_of(n)
+        if case in ("up", "both"):
+            need(self.ask("--data-binary", "@-", url, input=body) == lib_quic.digest(body), "another body arrived")
+        if case != "up":
+            need(self.ask("%s%d" % (url, n)) == body, "another body came")
+
+    def serve(self, crt):
+        raise Not("it is no server")
 
 
 # ---- cases
@@ -228,7 +271,7 @@ def as_server(args, crt, stack, case):
                 if isinstance(stack, Aioquic):
                     raise Not("its server here reads no bodies")
                 body = lib_quic.body_of(args.bytes)
-                need(lib_quic.ask(port, "POST", "/", body)[2] == digest(body), "another body arrived")
+                need(lib_quic.ask(port, "POST", "/", body)[2] == lib_quic.digest(body), "another body arrived")
             else:
                 need(lib_quic.is_whole(lib_quic.ask(port, path="/%d" % n), n), "another body came")
     finally:
@@ -249,13 +292,13 @@ def outcome(fn, *args):
 
 def table(args, crt):
     stacks, absent = [], []
-    for make in Aioquic, QuicGo:
+    for make in Aioquic, QuicGo, Quinn, Curl:
         try:
             stacks.append(make())
         except Not as e:
             absent.append("%s: %s" % (make.__name__.lower(), e))
     rows = [["", *(s.name for s in stacks)]]
-    back = lib.Server(origin)
+    back = lib.Server(lib_quic.origin)
     for case in CASES:
         rows.append(["client: " + case] + [outcome(as_client, args, crt, s, case, back) for s in stacks])
         print(rows[-1], file=sys.stderr, flush=True)
@@ -263,9 +306,7 @@ def table(args, crt):
         rows.append(["server: " + case] + [outcome(as_server, args, crt, s, case) for s in stacks])
         print(rows[-1], file=sys.stderr, flush=True)
     back.close()
-    curl = subprocess.run(["curl", "--version"], stdout=subprocess.PIPE, text=True).stdout
-    if "HTTP3" not in curl:
-        absent.append("curl: Debian 12's knows no HTTP/3")
+    absent.append("h2load: Debian's, the newest too, is built without HTTP/3")
     return rows, absent
 
 
