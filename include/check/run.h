@@ -37,11 +37,16 @@ bool checks_may_fork(const struct config *cfg);
 /* --- connections of the traffic ------------------------------------------------------------ */
 
 struct endpoint;
+enum check_lend {
+	CHECK_LEND_NONE,  /* there is none, and none could be opened */
+	CHECK_LEND_LATER, /* reverse HTTP: those that there are serve other threads; ask again */
+	CHECK_LENT,
+};
 /* Attaches <ep> to an idle connection to <srv> of the calling thread, of this <name> (its `sni`;
  * may be empty), or to a new one, which EP_CONNECTED follows or EP_ERROR. Detached, it is kept for
- * others as after any request. False: neither could be had. The stream floor installs it.
+ * others as after any request. The stream floor installs it.
  */
-typedef bool check_pool_fn(struct server *srv, struct slice name, struct endpoint *ep);
+typedef enum check_lend check_pool_fn(struct server *srv, struct slice name, struct endpoint *ep);
 void check_set_pool_hook(check_pool_fn *fn);
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "codec/proxyproto.h"
 #include "net/dial.h"
 #include "proxy/address.h"
@@ -13,6 +14,8 @@
 #include "tls/tls.h"
 #include "check_priv.h"
 #include "check_settings.h"
+
+#define LEND_PAUSE_MS 5 /* between looks for a connection of reverse HTTP */
 
 /* --- sockets that were used ------------------------------------------------------------------ */
 
@@ -302,6 +305,7 @@ static bool want(struct check *c, const struct server_addr *to, struct dial_want
 int check_open(struct check *c)
 {
 	const struct check_connect *o = &c->run->rule->connect;
+	enum check_lend lent;
 	struct server_addr to;
 	struct dial_want w;
 	bool in_progress, plain;
@@ -310,8 +314,12 @@ int check_open(struct check *c)
 	check_close(c);
 	forget_received(c->run);
 	c->run->connect_rule = c->run->rule;
-	if (check_mux_share(c))
+	lent = check_mux_share(c);
+	c->run->lend_ms = lent == CHECK_LEND_LATER ? clock_now_ms() + LEND_PAUSE_MS : 0;
+	if (lent != CHECK_LEND_NONE)
 		return 0;
+	if (c->server->is_reverse && check_mux_shares_all(c->server, c->proxy))
+		return ENOTCONN;
 	if (!connect_address(c, o, &to))
 		return EADDRNOTAVAIL;
 	plain = want(c, &to, &w);

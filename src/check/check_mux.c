@@ -259,39 +259,53 @@ static bool is_as_line(const struct check_connect *o)
 		!o->port && !o->port_expr && !o->addr && !o->sni && !o->alpn.ptr && !o->proto);
 }
 
+/* Does the server's line leave it open how checks connect? */
+static bool line_shares(const struct server_checks *s)
+{
+	return !s->health.addr && !s->health.port && !s->send_proxy && !s->via_socks4 &&
+	       !s->ssl && !s->proto && !s->alpn.ptr;
+}
+
+bool check_mux_shares_all(const struct server *srv, const struct check_proxy *cp)
+{
+	for (const struct check_rule *r = cp->run; r; r = r->next)
+		if (r->type == CHECK_CONNECT && !is_as_line(&r->connect))
+			return false;
+	return cp->kind == CHECK_KIND_HTTP && line_shares(&srv->checks);
+}
+
 /* May this check use a connection of the traffic? Not when anything says how it is to connect. */
 static bool may_share(const struct check *c)
 {
 	const struct server_checks *s = &c->server->checks;
 
-	return s->reuse_pool && pool_hook && is_as_line(&c->run->rule->connect) &&
-	       c->kind == CHECK_KIND_HTTP &&
-	       !s->health.addr && !s->health.port && !s->send_proxy && !s->via_socks4 &&
-	       !s->ssl && !s->proto && !s->alpn.ptr;
+	return (s->reuse_pool || c->server->is_reverse) && pool_hook &&
+	       c->kind == CHECK_KIND_HTTP && is_as_line(&c->run->rule->connect) && line_shares(s);
 }
 
-bool check_mux_share(struct check *c)
+enum check_lend check_mux_share(struct check *c)
 {
 	const struct server_checks *s = &c->server->checks;
+	enum check_lend lent;
 	struct check_mux *m;
 	struct slice name;
-	bool good;
 
 	if (!may_share(c))
-		return false;
+		return CHECK_LEND_NONE;
 	name = slice_of(s->pool_conn_name ? s->pool_conn_name : s->sni);
 	if (!name.ptr && tls_server_is_on(server_slots(c->server)))
 		name = check_http_sni(c);
 	m = mux_new(c);
 	if (!m)
-		return false;
+		return CHECK_LEND_NONE;
 	m->secured = tls_server_is_on(server_slots(c->server));
 	m->busy = true;
-	good = pool_hook(c->server, name, &m->ep);
+	lent = pool_hook(c->server, name, &m->ep);
 	m->busy = false;
-	if (!good)
+	c->run->lend_named = name.len > 0;
+	if (lent != CHECK_LENT)
 		check_mux_close(c->run);
-	return good;
+	return lent;
 }
 
 bool check_mux_stands(const struct check_run *r)

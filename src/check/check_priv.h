@@ -250,6 +250,8 @@ struct check_run {
 	bool is_spare;              /* its socket serves others when it is over */
 	int family;                 /* of that */
 	struct check_mux *mux;      /* carries the exchange; NULL: bytes of the connection do */
+	uint64_t lend_ms;           /* when to ask again for a connection to be lent; 0: not */
+	bool lend_named;            /* for one of a name, which may never come */
 	/* not cleared at the beginning, as all before is */
 	char first_texts[512];      /* of <arena> */
 	struct h1_field fields[101]; /* of <head> */
@@ -285,7 +287,9 @@ struct check {
 
 /* Closes the sockets that this thread's checks have kept for the next ones. */
 void check_spares_close(void);
-/* Opens the connection of <c->run->rule>. Returns 0, or the errno of what failed. */
+/* Opens the connection of <c->run->rule>. Returns 0, or the errno of what failed; 0 with
+ * run->lend_ms set: it is to be called again then.
+ */
 int check_open(struct check *c);
 /* Closes it and forgets what was received and was to be sent. */
 void check_close(struct check *c);
@@ -325,10 +329,14 @@ bool check_mux_init(void);
 bool check_mux_is_due(const struct check *c);
 /* Gives the connection to the mux: c->conn is NULL then. False: no memory. */
 bool check_mux_start(struct check *c);
-/* Lends a connection of the traffic, or a new one that goes there behind the check, as
- * check-reuse-pool asks. False: the check has to open its own.
+/* Do all connections that checks of the kind <cp->kind> and its rules need come from those of the
+ * traffic? Those of reverse HTTP must: nothing on the line or in the rules may say how to connect.
  */
-bool check_mux_share(struct check *c);
+bool check_mux_shares_all(const struct server *srv, const struct check_proxy *cp);
+/* Lends a connection of the traffic, or a new one that goes there behind the check, as
+ * check-reuse-pool asks. CHECK_LEND_NONE: the check has to open its own.
+ */
+enum check_lend check_mux_share(struct check *c);
 /* Does the connection stand? Its error, 0: none. */
 bool check_mux_stands(const struct check_run *r);
 int check_mux_error(struct check_run *r);

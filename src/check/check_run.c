@@ -64,10 +64,17 @@ static uint64_t noisy(const struct check *c, int64_t ms)
 	return (uint64_t)(ms - range + (int64_t)((uint64_t)random() % (uint64_t)(2 * range + 1)));
 }
 
+/* When the running check asks again for a connection. */
+static uint64_t lend_time(const struct check *c)
+{
+	return c->run && c->run->lend_ms ? c->run->lend_ms : TIMER_NEVER;
+}
+
 static void arm(struct check *c)
 {
 	if (c->phase == CHECK_RUNNING)
-		task_schedule(c->task, c->deadline_ms);
+		task_schedule(c->task, lend_time(c) < c->deadline_ms ? lend_time(c)
+			      : c->deadline_ms);
 	else if (c->phase == CHECK_IDLE)
 		task_schedule(c->task, c->next_ms);
 	else
@@ -130,20 +137,29 @@ static void wake_waiting(void)
 	task_wake(c->task, TASK_WOKEN_RES);
 }
 
-static void end(struct check *c, const struct check_result *r)
+static void tell_end(const struct check *c, const struct check_result *r)
 {
-	struct check_result result = *r;
-
-	BUG_ON(c->phase != CHECK_RUNNING);
-	result.duration_ms = (int64_t)((clock_now_ns() - c->started_ns) / NS_PER_MS);
-	if (check_status_outcome(result.status) != CHECK_RES_FAILED)
+	if (!r)
+		CHECK_TRACE(USER, c, CHECK_EV(END), "no connection was free: the check says nothing");
+	else if (check_status_outcome(r->status) != CHECK_RES_FAILED)
 		CHECK_TRACE(USER, c, CHECK_EV(END) | CHECK_EV(PASSED), "the check passed");
 	else
 		CHECK_TRACE(ERROR, c, CHECK_EV(END) | CHECK_EV(FAILED), "the check failed: %s",
-			    result.text ? result.text : "");
+			    r->text ? r->text : "");
+}
+
+/* <r>: NULL if nothing was learnt; the server stays as it is. */
+static void end(struct check *c, const struct check_result *r)
+{
+	struct check_result result = r ? *r : (struct check_result){ 0 };
+
+	BUG_ON(c->phase != CHECK_RUNNING);
+	result.duration_ms = (int64_t)((clock_now_ns() - c->started_ns) / NS_PER_MS);
+	tell_end(c, r);
 	check_close(c);
 	__atomic_and_fetch(&c->state->flags, ~(unsigned)CHECK_IN_PROGRESS, __ATOMIC_RELAXED);
-	check_report(c->server, c->agent, &result);
+	if (r)
+		check_report(c->server, c->agent, &result);
 	run_free(c);
 	c->phase = CHECK_IDLE;
 	running--;
@@ -268,10 +284,15 @@ static void begin(struct check *c)
 	start(c);
 }
 
+/* Connections of reverse HTTP that serve requests of other threads all the time are no failure. */
 static void end_late(struct check *c)
 {
 	struct check_result r = { 0 };
 
+	if (c->run->lend_ms && !c->run->lend_named) {
+		end(c, NULL);
+		return;
+	}
 	check_late(c, &r);
 	end(c, &r);
 }
@@ -294,6 +315,8 @@ static void check_task(struct task *t, void *ctx, unsigned why)
 		begin(c);
 	else if (c->phase == CHECK_RUNNING && now >= c->deadline_ms)
 		end_late(c);
+	else if (c->phase == CHECK_RUNNING && now >= lend_time(c))
+		go_on(c);
 	else
 		arm(c);
 }

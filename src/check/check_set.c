@@ -404,11 +404,12 @@ void check_server(struct server *srv, struct diag_list *d)
 			  "for the selected check type", px->name, srv->name);
 	if (srv->checks.track_name)
 		resolve_track(srv, d);
-	if (srv->checks.health.on && srv->is_reverse && !has_port(srv, cp))
-		say_alert(d, "config: backend '%s': server '%s' cannot be checked by the "
-			  "connections that it opens; set 'addr' and 'port' of its checks.",
-			  px->name, srv->name);
-	else if (srv->checks.health.on && !has_port(srv, cp))
+	if (srv->checks.health.on && srv->is_reverse && !has_port(srv, cp) &&
+	    !check_mux_shares_all(srv, cp))
+		say_alert(d, "config: backend '%s': server '%s' opens its connections itself: only "
+			  "'option httpchk' without settings of the connection can use them; other "
+			  "checks need 'addr' and 'port'.", px->name, srv->name);
+	else if (srv->checks.health.on && !srv->is_reverse && !has_port(srv, cp))
 		say_alert(d, "config: backend '%s': server '%s' has neither service port nor check "
 			  "port nor tcp_check rule 'connect' with port information.", px->name,
 			  srv->name);

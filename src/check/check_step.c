@@ -141,6 +141,8 @@ static enum step failed(struct check *c, int err, struct check_result *r)
 		c->run->rule->type == CHECK_CONNECT;
 	char why[128], step[CHECK_TEXT_MAX];
 
+	if (err == ENOTCONN && c->server->is_reverse)
+		connecting = false; /* (there is nothing to connect to) */
 	r->status = connecting && !dial_is_socks4(dial_result_of(err)) ? CHECK_L4CON
 								      : CHECK_SOCKERR;
 	r->text = arena_printf(&c->run->arena, "%s%s",
@@ -209,8 +211,12 @@ static enum step connect_step(struct check *c, struct check_result *res)
 {
 	struct check_run *r = c->run;
 	enum step s;
-	int err = r->connect_rule != r->rule ? check_open(c) : 0;
+	int err = r->connect_rule != r->rule || r->lend_ms ? check_open(c) : 0;
 
+	if (!err && r->lend_ms) {
+		task_schedule(c->task, r->lend_ms < c->deadline_ms ? r->lend_ms : c->deadline_ms);
+		return STEP_WAIT;
+	}
 	if (!err && r->mux)
 		return lent_step(c, res);
 

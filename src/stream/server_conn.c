@@ -31,6 +31,7 @@
 struct idle_ask {
 	struct message message;   /* the question, then the answer */
 	struct stream_wait wait;  /* over: the stream gave up. Of the asking thread alone */
+	bool is_of_check;         /* no stream waits */
 	struct server *server;
 	struct config *config;    /* counted: keeps the server */
 	struct server_conn *conn; /* the answer; NULL: none */
@@ -439,7 +440,7 @@ static void idle_receive(struct server_conn *sc, bool wanted)
 	struct idle_list *l = idle_list_get(sc->server, true);
 
 	if (!sc->mux->kind->back_attach_thread(sc->mux) || !l ||
-	    (!wanted && l->count >= idle_max(sc->server)))
+	    (!wanted && !sc->server->is_reverse && l->count >= idle_max(sc->server)))
 		idle_close(sc);
 	else
 		idle_put(l, sc);
@@ -462,8 +463,10 @@ static void ask_free(struct idle_ask *a)
 static void answer_arrives(struct message *m)
 {
 	struct idle_ask *a = container_of(m, struct idle_ask, message);
-	bool wanted = !stream_wait_is_over(&a->wait);
+	bool wanted = !a->is_of_check && !stream_wait_is_over(&a->wait);
 
+	if (a->is_of_check)
+		idle_list_get(a->server, false)->fetching = false;
 	if (a->conn) {
 		activity_add(ACTIVITY_fd_takeover, 1);
 		idle_receive(a->conn, wanted);
@@ -482,18 +485,26 @@ static void ask_arrives(struct message *m)
 	mailbox_post(a->from, &a->message);
 }
 
-static bool ask(struct stream *s, unsigned thread, uint64_t key)
+static struct idle_ask *ask_new(struct server *srv, struct config *cfg, uint64_t key)
 {
 	struct idle_ask *a = pool_alloc(ask_pool);
 
 	if (!a)
-		return false;
+		return NULL;
 	SHARED_WRITE(process);
-	*a = (struct idle_ask){ .message.run = ask_arrives, .server = s->server,
-				.config = config_take(s->config), .from = thread_id,
-				.key = key,
-				.proven = wanted_reuse(s) == REUSABLE_PROVEN };
-	server_pin(s->server);
+	*a = (struct idle_ask){ .message.run = ask_arrives, .server = srv,
+				.config = config_take(cfg), .from = thread_id, .key = key };
+	server_pin(srv);
+	return a;
+}
+
+static bool ask(struct stream *s, unsigned thread, uint64_t key)
+{
+	struct idle_ask *a = ask_new(s->server, s->config, key);
+
+	if (!a)
+		return false;
+	a->proven = wanted_reuse(s) == REUSABLE_PROVEN;
 	stream_wait_begin(s, &a->wait, &ask_kind);
 	stream_wait_ms(s, ASK_MS);
 	mailbox_post(thread, &a->message);
@@ -696,17 +707,52 @@ static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
 	return true;
 }
 
-static bool server_conn_for_check(struct server *srv, struct slice name, struct endpoint *ep)
+/* Has another thread send its idle connection here, which the next look may find. */
+static void fetch_for_check(struct server *srv, uint64_t key)
+{
+	struct idle_list *l = idle_list_get(srv, true);
+	unsigned thread = rich_thread(srv);
+	struct idle_ask *a;
+
+	if (!l || l->fetching || thread == thread_id || !is_shared)
+		return;
+	a = ask_new(srv, srv->proxy->config, key);
+	if (!a)
+		return;
+	a->is_of_check = true;
+	l->fetching = true;
+	mailbox_post(thread, &a->message);
+}
+
+/* rhttp@: one of those that the server has opened, or none. */
+static enum check_lend attached_for_check(struct server *srv, struct slice name,
+					  struct endpoint *ep)
+{
+	uint64_t key = server_conn_key(srv, name);
+	struct server_conn *sc = find_for_check(srv, key);
+
+	if (sc)
+		return sc_attach(sc, ep) ? CHECK_LENT : CHECK_LEND_NONE;
+	if (!server_conn_attached(srv) || server_conn_is_named(srv) != (name.len > 0))
+		return CHECK_LEND_NONE;
+	fetch_for_check(srv, key);
+	return CHECK_LEND_LATER;
+}
+
+static enum check_lend server_conn_for_check(struct server *srv, struct slice name,
+					     struct endpoint *ep)
 {
 	uint64_t key = server_conn_key(srv, name);
 	struct server_conn *sc;
+	bool lent;
 
+	if (srv->is_reverse)
+		return attached_for_check(srv, name, ep);
 	if (srv->proxy->mode != PROXY_MODE_HTTP || srv->socks4 || srv->port_is_mapped ||
 	    server_target_varies(srv) || srv->proxy->reuse == REUSE_NEVER || srv->send_proxy ||
 	    (srv->source && srv->source->transparency != SOURCE_OPAQUE))
-		return false;
+		return CHECK_LEND_NONE;
 	sc = find_for_check(srv, key);
-	if (!sc && srv->is_reverse)
-		return false;
-	return sc ? sc_attach(sc, ep) : open_for_check(srv, name, key, ep);
+	lent = sc ? sc_attach(sc, ep) : open_for_check(srv, name, key, ep);
+	return lent ? CHECK_LENT : CHECK_LEND_NONE;
 }

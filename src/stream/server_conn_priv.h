@@ -26,6 +26,7 @@ struct idle_list {
 	unsigned peak;           /* most of them at once since the last purge */
 	unsigned peak_before;    /* the same, in the period before it */
 	unsigned most;           /* the same, ever; the three are read by others */
+	bool fetching;           /* for a check: another thread has been asked for one */
 };
 
 struct server_conn {

@@ -7,6 +7,7 @@ side, peers of either side that are none; beside the reference (--reference PROG
 either side.
 
 differs: reverse-waits
+differs: reverse-checks
 """
 import os
 import socket
@@ -32,7 +33,8 @@ frontend rev
 backend be
 	retries 0
 	http-request set-header x-edge {version}
-	server s1 rhttp@
+	option httpchk GET /health
+	server s1 rhttp@ {check}
 """
 ORIGIN = """	expose-experimental-directives
 	nbthread {threads}
@@ -44,6 +46,7 @@ defaults
 frontend in
 	bind rhttp@out/d1 nbconn {n}
 	http-request pause 20 if {{ path_beg /slow }}
+	http-request pause 300 if {{ path_beg /long }}
 	http-request return status 200 content-type text/plain lf-string "{version} %[path] %[req.hdr(x-edge)]" hdr x-{version} 1
 backend out
 	server d1 127.0.0.1:{p[1]} proto h2
@@ -68,7 +71,7 @@ def get(port, path="/", sock=None, body=b""):
 class Scene:
     def __init__(self, edge, origin, threads=2, n=1, client="20s"):
         self.p = lib.ports(2, held=False)
-        self.values = dict(p=self.p, threads=threads, n=n, client=client, version="v1")
+        self.values = dict(p=self.p, threads=threads, n=n, client=client, version="v1", check="")
         self.programs = edge, origin
         self.edge = self.origin = None
 
@@ -125,6 +128,37 @@ def many(tap, args):
         for t in all_of:
             t.join()
         tap.eq(bad, [], "160 requests of 8 clients at once on 4 threads go through one connection")
+
+
+def checked(tap, args):
+    """The only connection serves a thread all the time: checks of another one wait, and say nothing if it is in vain."""
+    with Scene(args.program, args.program, threads=4) as sc:
+        sc.values["check"] = "check inter 50ms rise 1 fall 1"
+        sc.start_edge()
+        tap.ok(lib.until(lambda: sc.edge.stats()["be", "s1"]["status"] == "DOWN"), "no connection: a check says that it is down")
+        sc.start_origin()
+        tap.ok(sc.works(), "its first connection brings it up")
+        stop, bad = threading.Event(), []
+
+        def client():
+            with lib.connect(sc.p[0]) as s:
+                while not stop.is_set():
+                    got = get(None, "/long", s)
+                    if got[0] != 200:
+                        bad.append(got)
+
+        clients = [threading.Thread(target=client) for _ in range(4)]
+        for t in clients:
+            t.start()
+        before = sc.edge.info()["CumReq"]
+        lib.until(lambda: int(sc.edge.info()["CumReq"]) > int(before) + 12)
+        row = sc.edge.stats()["be", "s1"]
+        stop.set()
+        for t in clients:
+            t.join()
+        tap.eq((row["status"][:2], row["chkdown"], bad), ("UP", "1", []), "requests that never end at the same time: it stays up")
+        sc.origin.stop()
+        tap.ok(lib.until(lambda: sc.edge.stats()["be", "s1"]["status"] == "DOWN"), "its last connection is gone: it is down")
 
 
 def comes_back(tap, args):
@@ -244,7 +278,7 @@ def main():
         pairs += [(args.program, args.reference, "the reference dials"), (args.reference, args.program, "the reference is dialled")]
     for edge, origin, what in pairs:
         tap.attempt(what, roundtrips, tap, edge, origin, what)
-    tap.run((many, comes_back, idle, reloads, bad_diallers, bad_listeners), args)
+    tap.run((many, checked, comes_back, idle, reloads, bad_diallers, bad_listeners), args)
     tap.done()
 
 
