@@ -76,18 +76,23 @@ static inline const struct http_msg *smp_response(struct expr_ctx *ctx, enum exp
 	return NULL;
 }
 
-/* Turns a text into the number at its start, as *_val fetches do; 0 when there is none. */
+/* Turns a text into the number at its start, as *_val fetches do; 0 when there is none, the least or
+ * the largest number of 64 bits for one beyond them.
+ */
 static inline enum expr_result smp_text_to_int(struct sample *out)
 {
 	struct slice s = out->text;
-	bool negative = s.len && s.ptr[0] == '-';
+	bool negative = s.len && s.ptr[0] == '-', over = false;
 	int64_t value = 0;
-	size_t i;
 
-	for (i = negative; i < s.len && i < 18 && ascii_is_digit(s.ptr[i]); i++)
-		value = value * 10 + (s.ptr[i] - '0');
+	for (size_t i = negative; i < s.len && ascii_is_digit(s.ptr[i]); i++) {
+		int digit = s.ptr[i] - '0';
+
+		over |= __builtin_mul_overflow(value, 10, &value) ||
+			__builtin_add_overflow(value, negative ? -digit : digit, &value);
+	}
 	out->type = SMP_INT;
-	out->integer = negative ? -value : value;
+	out->integer = !over ? value : negative ? INT64_MIN : INT64_MAX;
 	return EXPR_FOUND;
 }
 

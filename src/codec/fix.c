@@ -17,14 +17,13 @@ struct field {
 static enum fix_verdict next_field(struct slice in, size_t *at, struct field *out)
 {
 	size_t equal = slice_find_char(in, *at, '='), end = slice_find_char(in, *at, SOH);
-	bool has_name = equal != SIZE_MAX && (end == SIZE_MAX || equal < end);
 
-	if (!has_name)
-		return end == SIZE_MAX ? FIX_INCOMPLETE : FIX_INVALID;
+	if (equal == SIZE_MAX)
+		return FIX_INCOMPLETE;
 	if (!num_parse_u64(slice_sub(in, *at, equal), &out->tag))
 		return FIX_INVALID;
 	if (end == SIZE_MAX)
-		return FIX_INCOMPLETE;
+		return FIX_INCOMPLETE; /* (one before '=' makes no number) */
 	out->start = *at;
 	out->value = slice_sub(in, equal + 1, end);
 	*at = end + 1;

@@ -189,6 +189,15 @@ static struct slice decode_base64(struct arena *arena, struct slice in, const ch
 	return slice_make(out, n);
 }
 
+struct slice expr_base64_unpad(struct slice text)
+{
+	if (text.len % 4)
+		return text;
+	for (int i = 0; i < 2 && text.len && text.ptr[text.len - 1] == '='; i++)
+		text.len--;
+	return text;
+}
+
 struct slice expr_base64_decode(struct arena *arena, struct slice in, bool url)
 {
 	if (url)
@@ -196,9 +205,7 @@ struct slice expr_base64_decode(struct arena *arena, struct slice in, bool url)
 		       slice_none();
 	if (in.len % 4)
 		return slice_none();
-	for (int i = 0; i < 2 && in.len && in.ptr[in.len - 1] == '='; i++)
-		in.len--;
-	return decode_base64(arena, in, base64_digits);
+	return decode_base64(arena, expr_base64_unpad(in), base64_digits);
 }
 
 static bool convert_b64dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
@@ -210,7 +217,7 @@ static bool convert_b64dec(struct expr_ctx *ctx, const struct expr_arg *args, st
 
 static bool convert_ub64dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	struct slice out = expr_base64_decode(ctx->arena, s->text, true);
+	struct slice out = expr_base64_decode(ctx->arena, expr_base64_unpad(s->text), true);
 
 	return set_text(s, SMP_BIN, out.ptr, out.len);
 }

@@ -118,6 +118,8 @@ bool expr_json_query(struct expr_ctx *ctx, const struct expr_arg *args, struct s
  * <url>. slice_none(): malformed, or no memory.
  */
 struct slice expr_base64_decode(struct arena *arena, struct slice text, bool url);
+/* <text> of base64url without the padding that some put behind it (RFC 7515 leaves it out). */
+struct slice expr_base64_unpad(struct slice text);
 /* The base64 of <bytes>, padded, in the arena. */
 struct slice expr_base64_encode(struct arena *arena, struct slice bytes);
 

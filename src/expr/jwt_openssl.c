@@ -84,7 +84,8 @@ static bool query_part(struct expr_ctx *ctx, const struct expr_arg *args, struct
 {
 	struct slice part = token_part(s->text, n), text;
 
-	text = part.len ? expr_base64_decode(ctx->arena, part, true) : slice_none();
+	text = part.len ? expr_base64_decode(ctx->arena, expr_base64_unpad(part), true)
+		: slice_none();
 	if (!text.ptr)
 		return false;
 	if (args[0].type == ARG_STR)
