@@ -18,12 +18,10 @@ static enum fix_verdict next_field(struct slice in, size_t *at, struct field *ou
 {
 	size_t equal = slice_find_char(in, *at, '='), end = slice_find_char(in, *at, SOH);
 
-	if (equal == SIZE_MAX)
+	if (equal == SIZE_MAX || end == SIZE_MAX)
 		return FIX_INCOMPLETE;
 	if (!num_parse_u64(slice_sub(in, *at, equal), &out->tag))
 		return FIX_INVALID;
-	if (end == SIZE_MAX)
-		return FIX_INCOMPLETE; /* (one before '=' makes no number) */
 	out->start = *at;
 	out->value = slice_sub(in, equal + 1, end);
 	*at = end + 1;
