@@ -272,6 +272,25 @@ static bool is_shared(const struct opened *donor, unsigned shard, int *fd)
 	return has;
 }
 
+/* A copy of the socket that the parent has left open for <l>. */
+static int open_inherited(const struct listener_conf *l, const struct socket_settings *set,
+			  char *error, size_t size)
+{
+	int fd = fcntl(l->inherited_fd, F_DUPFD_CLOEXEC, 0), type;
+	socklen_t len = sizeof(type);
+
+	if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0) {
+		if (set->save_syn)
+			socket_save_syn(fd, set->save_syn);
+		return fd;
+	}
+	snprintf(error, size, "cannot use file descriptor '%d' (%s)", l->inherited_fd,
+		 strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 /* A socket for <l>: another process's, one that the generation before listens on, or a new one. */
 static int open_socket(struct listener_conf *l, const struct socket_settings *set, unsigned shard,
 		       char *error, size_t size)
@@ -279,12 +298,8 @@ static int open_socket(struct listener_conf *l, const struct socket_settings *se
 	struct opened *o = l->opened, *donor = o->donor;
 	int fd;
 
-	if (l->inherited_fd >= 0) {
-		fd = fcntl(l->inherited_fd, F_DUPFD_CLOEXEC, 0);
-		if (fd >= 0 && set->save_syn)
-			socket_save_syn(fd, set->save_syn);
-		return fd;
-	}
+	if (l->inherited_fd >= 0)
+		return open_inherited(l, set, error, size);
 	if (!donor || o->lent != shard || !is_shared(donor, shard, &fd))
 		return (l->is_quic ? socket_datagram : socket_listen)(
 			&l->address, l->address_len, set, error, size);

@@ -8,13 +8,18 @@ Hundreds of lines that may or may not stand somewhere cost few runs.
 "# other: ROW w+" is one of which HAProxy (first letter) and this program (second) think otherwise on purpose: see
 tests/differences.txt. --only TEXT: cases whose names have it."""
 # differs: conf-backend-in-tables
+# differs: conf-default-prefix
 # differs: conf-deprecated-off
 # differs: conf-early
 # differs: conf-extra-words
 # differs: conf-late-threads
 # differs: conf-misplaced
+# differs: conf-nul
 # differs: conf-numbers
+# differs: conf-use-htx
 # differs: conf-variable-scope
+# differs: log-forward-maxconn
+# differs: log-forward-unix
 # differs: trace-sources
 import os
 import re
