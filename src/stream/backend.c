@@ -35,6 +35,7 @@
 /* How often a lost race for a server's last slot is tried again before queueing. */
 #define PICKS_MAX 4
 #define TURN_AROUND_MS 1000
+#define HALF_CLOSED_PAUSE_MS 1 /* for a connection, once the client sends no more */
 #define ATTACHED_PAUSE_MS 10 /* between looks for a connection of a server of rhttp@ */
 #define NO_ROOM_MS 10 /* between tries with strict-maxconn */
 
@@ -300,7 +301,8 @@ enum step stage_assign(struct stream *s)
 
 	if (s->flags & STRM_SLOT)
 		return stream_goto(s, STAGE_CONNECT);
-	if (s->flags & STRM_HTTP && stream_client_left(s))
+	/* (one that has only said that it sends no more may yet be answered in time) */
+	if (s->flags & STRM_HTTP && s->front.flags & (EP_ERROR | EP_RX_ABORT))
 		return stream_fail(s, END_ASSIGN_CLIENT_LEFT);
 	if (assign_wanted(s, &step))
 		return step;
@@ -654,6 +656,19 @@ static void give_up_on_name(struct stream *s)
 	s->retry.left = 0;
 }
 
+/* A client that has only said that it sends no more is not waited for; but a connection that stands
+ * in a moment brings it its answer.
+ */
+static bool may_be_in_time(struct stream *s)
+{
+	if (!stream_client_left(s) || s->front.flags & (EP_ERROR | EP_RX_ABORT) ||
+	    stream_is_late(s))
+		return false;
+	if (s->due.stage_ms > clock_now_ms() + HALF_CLOSED_PAUSE_MS)
+		stream_wait_ms(s, HALF_CLOSED_PAUSE_MS);
+	return true;
+}
+
 enum step stage_connecting(struct stream *s)
 {
 	if (s->back.flags & EP_ERROR) {
@@ -664,6 +679,8 @@ enum step stage_connecting(struct stream *s)
 	if (s->back.flags & EP_CONNECTED)
 		return connected(s);
 	stream_hold_front(s);
+	if (may_be_in_time(s))
+		return STEP_WAIT;
 	if (stream_client_left(s)) {
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
 		counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
