@@ -15,6 +15,7 @@ test is skipped. --seed makes other expressions, --count says how many chains.""
 # differs: expr-long-numbers
 # differs: expr-padded-base64
 # differs: expr-port-only
+# differs: expr-rfc7239-nn
 # differs: expr-term-events
 # differs: packet-headers-odd
 # differs: tarpit-frontends
@@ -145,7 +146,7 @@ EXPLAINED = [
     ("expr-dates", DATES, lambda given, ours, theirs: not 1 << 25 < number(given) < 1 << 53),
     ("expr-boolean-sums", r"(add|sub|mul|div|mod|and|or|xor|neg|cpl)\b.*", None),
     ("expr-le2dec", r"le2dec\(,8\)", lambda given, ours, theirs: ours == b"".join(
-        b"%d" % int.from_bytes(given[n:n + 8], "little") for n in range(0, len(given), 8)) and len(given) > 4),
+        b"%d" % int.from_bytes(given[n:n + 8], "little") for n in range(0, len(given), 8)) and (len(given) > 4 or given[3:] > b"\x7f")),
     ("expr-padded-base64", r"ub64dec|jwt_(header|payload)_query.*", lambda given, ours, theirs: b"=" in given),
     ("expr-port-only", r"port_only", lambda given, ours, theirs: not re.search(rb":[0-9]+$", given)),
     ("expr-long-numbers", r"x509_v_err_str", lambda given, ours, theirs: abs(number(given)) >> 31),
@@ -154,6 +155,8 @@ EXPLAINED = [
     ("tarpit-frontends", r"fe_tarpit_timeout", lambda given, ours, theirs: (ours, theirs) == (b"5000", b"0")),
     ("bytes-at-once", r"(req\.)?bytes_in", lambda given, ours, theirs: theirs == b"0"),
     ("expr-term-events", r"term_events", lambda given, ours, theirs: ours == b"-"),
+    # the text is right, what reads it finds other bytes
+    ("expr-rfc7239-nn", r"rfc7239_nn", lambda given, ours, theirs: ours == theirs),
     # its order is that of a hash with a seed
     ("", r"dump_all_vars", lambda given, ours, theirs: sorted(ours.split(b", ")) == sorted(theirs.split(b", "))),
 ]
@@ -346,7 +349,10 @@ class Judge:
         """The row that explains it; None: there is none."""
         parts = prefixes(expr)
         at = next((n for n, p in enumerate(parts) if self.differs(p)), None)
-        if at is None: # elsewhere in a file the reference says the same as this program
+        if at is None or self.known[0].get(expr) == self.known[1].get(expr) and at == len(parts) - 1:
+            # elsewhere in a file, or another time, the reference says the same as this program
+            if expr.startswith("dump_all_vars"):
+                return ""
             return "expr-left-arguments" if LEFT_OVER & set(steps_of(expr)) else None
         step = steps_of(expr)[at]
         given = self.known[0].get(parts[at - 1]) if at else b""
