@@ -308,6 +308,11 @@ bool conf_env_apply(const struct config *cfg);
 
 /* --- for keyword parsers -------------------------------------------------------------------- */
 
+/* The first character of <name> that names of sections and servers may not have; 0: there is none.
+ * They have letters, digits, '-', '_', '.' and ':'.
+ */
+char conf_name_bad_char(const char *name);
+
 /* Reports an alert about words[<word>] (its column); returns false, so that a parser may return it.
  * <hint> may be NULL.
  */

@@ -38,21 +38,12 @@ struct check_proxy *check_section_next(const struct config *cfg, const struct ch
 	return s ? &s->checks : NULL;
 }
 
-/* What a name may not have; 0: it is fine. */
-static char bad_character(const char *name)
-{
-	static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				   "0123456789_-.:";
-
-	return name[strspn(name, fine)];
-}
-
 bool check_section_open(struct conf_line *l)
 {
 	struct check_settings *settings = check_settings_of(l->cfg);
 	struct check_section *s = arena_zalloc(&l->cfg->arena, sizeof(*s)), *other;
 	const char *name = conf_next(l);
-	char bad = name ? bad_character(name) : 0;
+	char bad = name ? conf_name_bad_char(name) : 0;
 
 	if (!s)
 		return conf_error(l, 0, NULL, "out of memory.");

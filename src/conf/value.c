@@ -6,6 +6,12 @@
 #include "base/num.h"
 #include "conf_priv.h"
 
+char conf_name_bad_char(const char *name)
+{
+	return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			   "0123456789-_.:")];
+}
+
 /* --- errors ------------------------------------------------------------------------------ */
 
 /* The column of words[<word>]; of a missing word: behind the last one. */

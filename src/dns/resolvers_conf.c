@@ -43,26 +43,18 @@ static void section_link(struct config *cfg, struct resolvers *r)
 	rc->end = &r->next;
 }
 
-/* The first character that a name may not have; NULL: none. */
-static const char *bad_char(const char *name)
-{
-	const char *p = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_.:");
-
-	return *p ? p : NULL;
-}
-
 static bool section_open(struct conf_line *l)
 {
-	const char *name = conf_next(l), *bad;
+	const char *name = conf_next(l);
 	struct resolvers *r, *same;
+	char bad;
 
 	if (!name || !*name)
 		return conf_error(l, 0, NULL, "missing name for resolvers section.");
-	bad = bad_char(name);
+	bad = conf_name_bad_char(name);
 	if (bad)
 		return conf_error(l, l->at - 1, NULL, "character '%c' is not permitted in "
-				  "'resolvers' name '%s'.", *bad, name);
+				  "'resolvers' name '%s'.", bad, name);
 	if (conf_peek(l))
 		return conf_error(l, l->at, NULL, "'resolvers' cannot handle unexpected argument "
 				  "'%s'.", conf_peek(l));
@@ -171,18 +163,19 @@ static bool parse_server_options(struct conf_line *l, struct nameserver_conf *ns
 
 static bool parse_nameserver(struct conf_line *l)
 {
-	const char *name = conf_next(l), *word = conf_next(l), *bad;
+	const char *name = conf_next(l), *word = conf_next(l);
 	struct resolvers *r = l->object;
 	const struct nameserver_conf *same;
 	struct nameserver_conf *ns;
+	char bad;
 
 	if (!word)
 		return conf_error(l, l->count, NULL, "'nameserver' expects <name> and "
 				  "<addr>[:<port>] as arguments.");
-	bad = bad_char(name);
+	bad = conf_name_bad_char(name);
 	if (bad)
 		return conf_error(l, 1, NULL, "character '%c' is not permitted in server name "
-				  "'%s'.", *bad, name);
+				  "'%s'.", bad, name);
 	same = nameserver_find(r, name);
 	if (same)
 		return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "config : Parsing [%s:%d]: "

@@ -101,16 +101,16 @@ static bool errorfiles_parse(struct conf_line *l)
 static bool group_open(struct conf_line *l)
 {
 	struct http_page_config *pc = http_page_config_of(l->cfg);
-	const char *name = conf_next(l), *bad;
+	const char *name = conf_next(l);
 	struct http_group *g;
+	char bad;
 
 	if (!name || !*name)
 		return conf_error(l, 0, NULL, "missing name for http-errors section.");
-	bad = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			    "-_.:");
-	if (*bad)
+	bad = conf_name_bad_char(name);
+	if (bad)
 		return conf_error(l, l->at - 1, NULL, "character '%c' is not permitted in "
-				  "'http-errors' name '%s'.", *bad, name);
+				  "'http-errors' name '%s'.", bad, name);
 	g = http_group_find(l->cfg, name);
 	if (g)
 		return conf_error(l, l->at - 1, NULL, "http-errors section '%s' already exists "

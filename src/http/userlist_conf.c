@@ -9,17 +9,17 @@
 static bool userlist_open(struct conf_line *l)
 {
 	struct auth_config *ac = auth_config_of(l->cfg);
-	const char *name = conf_next(l), *bad;
+	const char *name = conf_next(l);
 	const struct userlist *same;
 	struct userlist *list;
+	char bad;
 
 	if (!name || !*name)
 		return conf_error(l, 0, NULL, "'userlist' expects <name> as arguments.");
-	bad = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			    "-_.:");
-	if (*bad)
+	bad = conf_name_bad_char(name);
+	if (bad)
 		return conf_error(l, l->at - 1, NULL, "character '%c' is not permitted in "
-				  "'userlist' name '%s'.", *bad, name);
+				  "'userlist' name '%s'.", bad, name);
 	if (conf_peek(l))
 		return conf_error(l, l->at, NULL,
 				  "'userlist' cannot handle unexpected argument '%s'.",

@@ -10,16 +10,16 @@
 static bool profile_open(struct conf_line *l)
 {
 	struct log_profiles *all = log_profiles_of(l->cfg);
-	const char *name = conf_next(l), *bad;
+	const char *name = conf_next(l);
 	struct log_profile *p;
+	char bad;
 
 	if (!name || !*name)
 		return conf_error(l, 0, NULL, "missing name for log-profile section.");
-	bad = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			    "-_.:");
-	if (*bad)
+	bad = conf_name_bad_char(name);
+	if (bad)
 		return conf_error(l, l->at - 1, NULL, "character '%c' is not permitted in "
-				  "'log-profile' name '%s'.", *bad, name);
+				  "'log-profile' name '%s'.", bad, name);
 	if (conf_peek(l))
 		return conf_error(l, l->at, NULL,
 				  "'log-profile' cannot handle unexpected argument '%s'.",

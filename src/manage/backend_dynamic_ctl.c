@@ -58,10 +58,8 @@ static bool take_options(struct ctl_request *rq, struct backend_want *want, bool
 /* Words of the command, all but those of the defaults section. False: told. */
 static bool take_words(struct ctl_request *rq)
 {
-	static const char fine[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				   "0123456789-_.:";
 	const char *name = rq->at < rq->count ? rq->words[rq->at] : "";
-	char bad = name[strspn(name, fine)];
+	char bad = conf_name_bad_char(name);
 
 	if (!*name)
 		ctl_error(rq, "Require backend name.");

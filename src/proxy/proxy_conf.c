@@ -22,14 +22,10 @@
 
 static bool name_is_valid(struct conf_line *l, const char *name)
 {
-	for (const char *p = name; *p; p++) {
-		char c = ascii_lower(*p);
+	char bad = conf_name_bad_char(name);
 
-		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_.:", c))
-			return conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' "
-					  "name '%s'.", *p, l->words[0], name);
-	}
-	return true;
+	return !bad || conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' name '%s'.",
+				  bad, l->words[0], name);
 }
 
 /* The defaults section that the line asks for (`from <name>`) or that stands above it; *out may

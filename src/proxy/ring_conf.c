@@ -61,11 +61,10 @@ static struct ring_conf *ring_of(const struct conf_line *l)
 
 static bool name_is_good(struct conf_line *l, const char *name)
 {
-	size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			    "0123456789-_.:");
+	char bad = conf_name_bad_char(name);
 
-	return !name[len] || conf_error(l, 1, NULL, "invalid ring name '%s' (character '%c' is "
-					"not permitted).", name, name[len]);
+	return !bad || conf_error(l, 1, NULL, "invalid ring name '%s' (character '%c' is "
+					"not permitted).", name, bad);
 }
 
 static bool ring_open(struct conf_line *l)

@@ -475,14 +475,10 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 
 static bool name_is_valid(struct conf_line *l, const char *name)
 {
-	for (const char *p = name; *p; p++) {
-		char c = ascii_lower(*p);
+	char bad = conf_name_bad_char(name);
 
-		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_.:", c))
-			return server_error(l, 1, "character '%c' is not permitted in server name "
-					    "'%s'.", *p, name);
-	}
-	return true;
+	return !bad || server_error(l, 1, "character '%c' is not permitted in server name '%s'.",
+				    bad, name);
 }
 
 /* A new server of the line's backend, not linked; NULL: reported. */

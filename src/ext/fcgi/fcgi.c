@@ -65,13 +65,12 @@ static void app_say(const struct fcgi_peer *peer, struct slice text)
 
 static bool name_is_good(struct conf_line *l, const char *name)
 {
-	size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			    "0123456789-_.:");
+	char bad = conf_name_bad_char(name);
 
-	if (!name[len])
+	if (!bad)
 		return true;
 	return conf_report(l, 1, DIAG_ALERT, DIAG_TIGHT, "character '%c' is not permitted in "
-			   "'fcgi-app' name '%s'.", name[len], name);
+			   "'fcgi-app' name '%s'.", bad, name);
 }
 
 static bool app_open(struct conf_line *l)

@@ -34,11 +34,10 @@ static struct peers_conf *section_of(const struct conf_line *l)
 
 static bool name_is_good(struct conf_line *l, const char *name)
 {
-	size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-			    "0123456789-_.:");
+	char bad = conf_name_bad_char(name);
 
-	return !name[len] || conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' name "
-					"'%s'.", name[len], l->words[0], name);
+	return !bad || conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' name "
+					"'%s'.", bad, l->words[0], name);
 }
 
 static bool section_open(struct conf_line *l)
