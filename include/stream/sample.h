@@ -76,8 +76,8 @@ static inline const struct http_msg *smp_response(struct expr_ctx *ctx, enum exp
 	return NULL;
 }
 
-/* Turns a text into the number at its start, as *_val fetches do; 0 when there is none, the least or
- * the largest number of 64 bits for one beyond them.
+/* Turns a text into the number at its start, as *_val fetches do; 0 when there is none, the least
+ * or the largest number of 64 bits for one beyond them.
  */
 static inline enum expr_result smp_text_to_int(struct sample *out)
 {

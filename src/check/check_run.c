@@ -140,7 +140,7 @@ static void wake_waiting(void)
 static void tell_end(const struct check *c, const struct check_result *r)
 {
 	if (!r)
-		CHECK_TRACE(USER, c, CHECK_EV(END), "no connection was free: the check says nothing");
+		CHECK_TRACE(USER, c, CHECK_EV(END), "no connection was free: no result");
 	else if (check_status_outcome(r->status) != CHECK_RES_FAILED)
 		CHECK_TRACE(USER, c, CHECK_EV(END) | CHECK_EV(PASSED), "the check passed");
 	else
