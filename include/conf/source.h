@@ -70,7 +70,12 @@ void source_add_all(struct source *s, const char *file, struct slice text);
 bool source_add_file(struct source *s, const char *path);
 /* Word <i> of a line, without quotes; "" behind the last one. */
 const char *source_word(const struct source_line *l, int i);
+/* source_begins() of a line whose first letter is that of <words>. */
+bool source_goes_on(const struct source_line *l, const char *words);
 /* Are the first words of a line those of <words> ("timeout client")? */
-bool source_begins(const struct source_line *l, const char *words);
+static inline bool source_begins(const struct source_line *l, const char *words)
+{
+	return *words == (l->count > 0 ? *l->words[0].text : '\0') && source_goes_on(l, words);
+}
 
 #endif

@@ -26,9 +26,11 @@ struct tools_host {
 	 */
 	void (*vocabulary)(FILE *out);
 	/* Reads and checks a configuration as -c -dD would; what is said goes to <diags>. With a
-	 * <text>, that stands for the contents of the file.
+	 * <text>, that stands for the contents of the file. <ends>: the process ends soon, so
+	 * nothing is freed.
 	 */
-	void (*check)(const char *path, const struct slice *text, struct diag_list *diags);
+	void (*check)(const char *path, const struct slice *text, struct diag_list *diags,
+		      bool ends);
 };
 
 enum tools_output { TOOLS_TEXT, TOOLS_JSON, TOOLS_SARIF };

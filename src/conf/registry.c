@@ -2,12 +2,14 @@
 /* registry.c - the keyword and section tables of all modules: look-up and suggestions
  *
  * One array sorted by words. Keywords that may stand in several places have several records with
- * the same words (maxconn of global, of a listen, of a bind line): they are neighbours.
+ * the same words (maxconn of global, of a listen, of a bind line): they are neighbours. So are those
+ * of one first word, which is what a line is looked up by.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "conf_priv.h"
 #include "base/bug.h"
+#include "base/hash.h"
 #include "registry_priv.h"
 
 #define WORDS_MAX 128 /* bytes of a joined keyword */
@@ -19,6 +21,50 @@ static size_t section_count;
 const struct module *const *conf_modules;
 const struct conf_keyword **conf_keywords;
 size_t conf_keyword_count;
+
+/* The keywords that begin with one word, by its hash. */
+struct first_word {
+	unsigned begin, end; /* of conf_keywords; the same: no word */
+	int longest;         /* words of one of them */
+};
+static struct first_word *first_words;
+static size_t first_mask; /* their number is a power of two */
+
+/* Where the word is, or where it would be. */
+static struct first_word *first_word(const char *word, size_t len)
+{
+	for (size_t i = hash_bytes(word, len, 0);; i++) {
+		struct first_word *f = &first_words[i & first_mask];
+		const char *has = f->end > f->begin ? conf_keywords[f->begin]->words : NULL;
+
+		if (!has || (strncmp(has, word, len) == 0 && (!has[len] || has[len] == ' ')))
+			return f;
+	}
+}
+
+static bool index_first_words(void)
+{
+	size_t room = 64;
+
+	while (room < conf_keyword_count * 2)
+		room *= 2;
+	free(first_words);
+	first_words = calloc(room, sizeof(*first_words));
+	first_mask = room - 1;
+	for (unsigned i = 0; first_words && i < conf_keyword_count; i++) {
+		const char *words = conf_keywords[i]->words;
+		struct first_word *f = first_word(words, strcspn(words, " "));
+		int count = 1;
+
+		for (const char *at = words; (at = strchr(at, ' ')); at++)
+			count++;
+		if (f->end == f->begin)
+			f->begin = i;
+		f->end = i + 1;
+		f->longest = count > f->longest ? count : f->longest;
+	}
+	return first_words != NULL;
+}
 
 static int by_words(const void *a, const void *b)
 {
@@ -82,7 +128,7 @@ bool conf_register(const struct module *const *modules)
 	conf_keywords = all;
 	conf_keyword_count = count;
 	conf_modules = modules;
-	return true;
+	return index_first_words();
 }
 
 /* --- look-up ----------------------------------------------------------------------------- */
@@ -117,33 +163,13 @@ bool conf_keyword_fits(const struct conf_keyword *k, unsigned where, const char 
 	return !(where & CONF_OTHER) || (section && strcmp(k->section, section) == 0);
 }
 
-/* The first record whose words are <words>, or conf_keyword_count. */
-static size_t find_first(const char *words)
+static const struct conf_keyword *find_fitting(const struct first_word *f, const char *words,
+					       unsigned where, const char *section)
 {
-	size_t low = 0, high = conf_keyword_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(conf_keywords[middle]->words, words) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < conf_keyword_count && strcmp(conf_keywords[low]->words, words) == 0)
-		return low;
-	return conf_keyword_count;
-}
-
-static const struct conf_keyword *find_fitting(const char *words, unsigned where,
-					       const char *section)
-{
-	for (size_t i = find_first(words); i < conf_keyword_count; i++) {
-		if (strcmp(conf_keywords[i]->words, words) != 0)
-			break;
-		if (conf_keyword_fits(conf_keywords[i], where, section))
+	for (unsigned i = f->begin; i < f->end; i++)
+		if (strcmp(conf_keywords[i]->words, words) == 0 &&
+		    conf_keyword_fits(conf_keywords[i], where, section))
 			return conf_keywords[i];
-	}
 	return NULL;
 }
 
@@ -170,25 +196,30 @@ const struct conf_keyword *conf_keyword_find(char *const *words, int count, unsi
 					     const char *section, int *used)
 {
 	const struct conf_keyword *k;
+	const struct first_word *f;
 	char joined[WORDS_MAX];
 	char *open;
 
-	for (int n = count < 3 ? count : 3; n > 0; n--) {
+	if (count < 1)
+		return NULL;
+	f = first_word(words[0], strlen(words[0]));
+	*used = 1;
+	for (int n = count < f->longest ? count : f->longest; n > 0; n--) {
 		if (!join(words, n, joined))
 			continue;
-		k = find_fitting(joined, where, section);
+		k = find_fitting(f, joined, where, section);
 		*used = n;
 		if (k)
 			return k;
 	}
-	if (count < 1 || !join(words, 1, joined))
+	if (!join(words, 1, joined))
 		return NULL;
 	open = strchr(joined, '(');
 	if (!open)
 		return NULL;
 	*open = '\0';
 	*used = 1;
-	k = find_fitting(joined, where, section);
+	k = find_fitting(first_word(joined, (size_t)(open - joined)), joined, where, section);
 	return k && (k->flags & CONF_PREFIX) ? k : NULL;
 }
 

@@ -13,7 +13,7 @@
 static bool is_one_of(const char *word, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcasecmp(word, list[i]) == 0)
+		if (!((*word ^ *list[i]) & ~0x20) && strcasecmp(word, list[i]) == 0)
 			return true;
 	return false;
 }

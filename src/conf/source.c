@@ -327,7 +327,7 @@ const char *source_word(const struct source_line *l, int i)
 	return i >= 0 && i < l->count ? l->words[i].text : "";
 }
 
-bool source_begins(const struct source_line *l, const char *words)
+bool source_goes_on(const struct source_line *l, const char *words)
 {
 	for (int i = 0; *words; i++) {
 		const char *word = source_word(l, i);

@@ -13,7 +13,8 @@ static void print_vocabulary(FILE *out)
 }
 
 /* As -c -dD reads it; names of servers that cannot be resolved here are no error of the file. */
-static void check_file(const char *path, const struct slice *text, struct diag_list *diags)
+static void check_file(const char *path, const struct slice *text, struct diag_list *diags,
+		       bool ends)
 {
 	const struct conf_source source = { .path = path };
 	struct config *cfg = config_new();
@@ -25,6 +26,8 @@ static void check_file(const char *path, const struct slice *text, struct diag_l
 	proxies_allow_unresolved(cfg);
 	if (text ? conf_read_text(cfg, path, *text, diags) : conf_read(cfg, &source, 1, diags))
 		conf_check(cfg, diags);
+	if (ends)
+		return;
 	environment_forget(cfg);
 	config_drop(&cfg);
 }

@@ -6,11 +6,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
 #include "base/strbuf.h"
 
 #define ACTIONS_MAX 512
 
 static const struct module *const *rule_modules;
+/* The actions by the first letter of their names, those of one in the order of the modules: of <c>,
+ * those from letters[c] up to letters[c + 1].
+ */
+static const struct rule_action *by_letter[ACTIONS_MAX];
+static uint16_t letters[257];
 static rules_script_fn *find_script;
 
 void rules_set_scripts(rules_script_fn *find)
@@ -88,11 +95,12 @@ static int action_match(const struct rule_action *a, const struct conf_line *l, 
 /* The action that the next words name in one of <sets>, and how many words; NULL: unknown. */
 static const struct rule_action *action_find(const struct conf_line *l, unsigned sets, int *words)
 {
-	const struct rule_action *a, *best = NULL;
-	struct action_walk walk = { 0 };
+	unsigned char letter = l->at < l->count ? (unsigned char)*l->words[l->at] : 0;
+	const struct rule_action *best = NULL;
 
 	*words = 0;
-	while ((a = action_next(&walk)) != NULL) {
+	for (unsigned i = letters[letter]; i < letters[letter + 1]; i++) {
+		const struct rule_action *a = by_letter[i];
 		int n = a->rulesets & sets ? action_match(a, l, l->at) : 0;
 
 		if (n > *words || (n && n == *words && best->waits_for)) {
@@ -227,8 +235,25 @@ static void dump_actions(FILE *out)
 		dump_ruleset(set, out);
 }
 
+static void sort_by_letter(void)
+{
+	uint16_t next[257];
+	const struct rule_action *a;
+
+	memset(letters, 0, sizeof(letters));
+	for (struct action_walk walk = { 0 }; (a = action_next(&walk)) != NULL;)
+		letters[(unsigned char)*a->words + 1]++;
+	for (unsigned i = 0; i < 256; i++)
+		letters[i + 1] += letters[i];
+	BUG_ON(letters[256] > ACTIONS_MAX);
+	memcpy(next, letters, sizeof(next));
+	for (struct action_walk walk = { 0 }; (a = action_next(&walk)) != NULL;)
+		by_letter[next[(unsigned char)*a->words]++] = a;
+}
+
 bool rules_register(const struct module *const *modules)
 {
 	rule_modules = modules;
+	sort_by_letter();
 	return conf_on_dump("listen", dump_actions);
 }

@@ -32,7 +32,7 @@ static bool look_at_file(struct lint *x, const struct tools_host *host, const ch
 	}
 	lint_look(x);
 	diag_list_init(&diags);
-	host->check(path, NULL, &diags);
+	host->check(path, NULL, &diags, false);
 	lint_add_diagnostics(x, &diags);
 	diag_list_fini(&diags);
 	lint_settle(x);

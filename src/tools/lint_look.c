@@ -107,10 +107,8 @@ static bool note(struct lint *x, const char *name, size_t len, int line, int wor
 	return true;
 }
 
-static int compare_names(const void *a, const void *b)
+static inline int compare_names(const struct lint_name *m, const struct lint_name *n)
 {
-	const struct lint_name *m = a, *n = b;
-
 	if (m->hash != n->hash)
 		return m->hash < n->hash ? -1 : 1;
 	return m->line != n->line ? m->line - n->line : m->word - n->word;
@@ -198,6 +196,42 @@ int lint_line_at(const struct lint *x, const char *file, int number)
 	return x->places[low];
 }
 
+/* By hash, which spreads them well: each is put near its place at once. */
+static bool sort_names(struct lint *x)
+{
+	unsigned bits = 1;
+	size_t *places;
+	struct lint_name *sorted;
+
+	while (bits < 20 && (size_t)1 << bits < x->name_count)
+		bits++;
+	places = calloc(((size_t)1 << bits) + 1, sizeof(*places));
+	sorted = malloc((x->name_count + 1) * sizeof(*sorted));
+	for (size_t i = 0; places && i < x->name_count; i++)
+		places[(x->names[i].hash >> (64 - bits)) + 1]++;
+	for (size_t i = 0; places && i < (size_t)1 << bits; i++)
+		places[i + 1] += places[i];
+	for (size_t i = 0; places && sorted && i < x->name_count; i++)
+		sorted[places[x->names[i].hash >> (64 - bits)]++] = x->names[i];
+	free(places);
+	if (!places || !sorted) {
+		free(sorted);
+		return false;
+	}
+	for (size_t i = 1; i < x->name_count; i++) {
+		struct lint_name n = sorted[i];
+		size_t at = i;
+
+		for (; at && compare_names(&n, &sorted[at - 1]) < 0; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = n;
+	}
+	free(x->names);
+	x->names = sorted;
+	x->name_room = x->name_count + 1;
+	return true;
+}
+
 bool lint_index(struct lint *x)
 {
 	bool good = note_lines(x);
@@ -223,9 +257,7 @@ bool lint_index(struct lint *x)
 			}
 		}
 	}
-	if (x->name_count)
-		qsort(x->names, x->name_count, sizeof(*x->names), compare_names);
-	return good;
+	return sort_names(x) && good;
 }
 
 const struct lint_name *lint_first_use(const struct lint *x, const char *name, int line)

@@ -326,7 +326,7 @@ static void write_diagnostics(const struct lsp *x, const struct lsp_document *d,
 	}
 	lint_look(&l);
 	diag_list_init(&diags);
-	x->host->check(d->path, &text, &diags);
+	x->host->check(d->path, &text, &diags, true);
 	lint_add_diagnostics(&l, &diags);
 	lint_settle(&l);
 	strbuf_add_str(b, "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/publishDiagnostics\","
