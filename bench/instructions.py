@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import types
@@ -53,6 +54,7 @@ def parse():
     p.add_argument("--scenario", default="h1,h2c,tls", help="of " + " ".join(KINDS))
     p.add_argument("--conns", type=int, default=4)
     p.add_argument("--requests", type=int, default=4000, help="by which the long run is longer")
+    p.add_argument("--rounds", type=int, default=1, help="all are counted so often, in turns; the medians are shown")
     p.add_argument("--keep", metavar="DIR", help="keep the long runs' files for callgrind_annotate there")
     p.add_argument("--base-port", type=int, default=23000)
     return p.parse_args()
@@ -90,11 +92,17 @@ def main():
                                                 base_port=opt.base_port, conns=opt.conns, certificate="rsa"))
     try:
         bench.prepare()
-        for kind in opt.scenario.split(","):
-            first = None
-            for name, path in named:
-                n = per_request(bench, compare.Proxy(name, "haproxy", os.path.abspath(path)), kind, opt)
-                first = first or n
+        kinds, counted = opt.scenario.split(","), {}
+        # with some connections a turn of the program's loop serves one of them or more, as it happens
+        for _ in range(opt.rounds):
+            for kind in kinds:
+                for name, path in named:
+                    proxy = compare.Proxy(name, "haproxy", os.path.abspath(path))
+                    counted.setdefault((kind, name), []).append(per_request(bench, proxy, kind, opt))
+        for kind in kinds:
+            first = statistics.median(counted[kind, named[0][0]])
+            for name, _ in named:
+                n = statistics.median(counted[kind, name])
                 print("%-10s %-10s %9.0f instructions %-32s %+.2f %%" % (
                     kind, name, n, KINDS[kind][2], 100 * (n / first - 1)), flush=True)
     except compare.Failure as e:

@@ -18,6 +18,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+#include "base/bug.h"
 #include "base/slice.h"
 #include "base/strbuf.h"
 
@@ -84,6 +86,12 @@ void otlp_point_close_histogram(struct otlp *o, uint64_t start_ns, uint64_t now_
 void otlp_attr_text(struct otlp *o, struct slice key, struct slice value);
 void otlp_attr_int(struct otlp *o, struct slice key, int64_t value);
 void otlp_attr_bool(struct otlp *o, struct slice key, bool value);
+/* The same of a key that is a constant of at most OTLP_KEY_MAX bytes, for those of every span: in
+ * Protocol Buffers a short one is written where it is called, without calls to copy its bytes.
+ */
+#define OTLP_KEY_MAX 40
+static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct slice value);
+static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t value);
 /* For attributes of a resource: appended to <out> for otlp_envelope(). */
 struct otlp otlp_resource_begin(struct strbuf *out, bool json);
 
@@ -96,5 +104,63 @@ uint64_t otlp_rejected(enum otlp_signal signal, bool json, struct slice answer);
 /* "/v1/traces", "application/x-protobuf". */
 struct slice otlp_path(enum otlp_signal signal);
 struct slice otlp_content_type(bool json);
+
+/* --- the quick ones --------------------------------------------------------------------------- */
+
+#define OTLP_QUICK_MAX 64 /* bytes of a text; with its key, all lengths are one byte */
+
+/* Copies a text. False: not all of it is ASCII. */
+bool otlp_copy_ascii(char *to, struct slice s);
+
+/* Is there room for the longest of them, in Protocol Buffers? */
+static inline bool otlp_is_quick(const struct otlp *o)
+{
+	return likely(!o->json && o->out->size - o->out->len > OTLP_KEY_MAX + OTLP_QUICK_MAX + 24);
+}
+
+/* All but the value: its field and wire type are <tag>, and <len> bytes follow. Returns their place. */
+static inline char *otlp_quick_key(const struct otlp *o, struct slice key, char tag, size_t len)
+{
+	char *to = o->out->ptr + o->out->len;
+
+	to[0] = (char)(o->attr_field << 3 | 2);
+	to[1] = (char)(key.len + len + 5);
+	to[2] = 1 << 3 | 2;
+	to[3] = (char)key.len;
+	memcpy(to + 4, key.ptr, key.len);
+	to += 4 + key.len;
+	to[0] = 2 << 3 | 2;
+	to[1] = (char)(len + 1);
+	to[2] = tag;
+	return to + 3;
+}
+
+static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct slice value)
+{
+	if (likely(otlp_is_quick(o) && value.len <= OTLP_QUICK_MAX)) {
+		char *to = otlp_quick_key(o, key, 1 << 3 | 2, value.len + 1);
+
+		*to++ = (char)value.len;
+		if (likely(otlp_copy_ascii(to, value))) {
+			o->out->len = (size_t)(to - o->out->ptr) + value.len;
+			return;
+		}
+	}
+	otlp_attr_text(o, key, value);
+}
+
+static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t value)
+{
+	if (likely(otlp_is_quick(o) && (uint64_t)value < 1 << 14)) {
+		size_t len = value < 0x80 ? 1 : 2;
+		char *to = otlp_quick_key(o, key, 3 << 3, len);
+
+		to[0] = (char)(len == 1 ? value : value | 0x80);
+		to[1] = (char)(value >> 7);
+		o->out->len = (size_t)(to - o->out->ptr) + len;
+		return;
+	}
+	otlp_attr_int(o, key, value);
+}
 
 #endif

@@ -343,6 +343,28 @@ void otlp_attr_int(struct otlp *o, struct slice key, int64_t value)
 	attr_close(o, begin, inner);
 }
 
+bool otlp_copy_ascii(char *to, struct slice s)
+{
+	uint64_t any = 0, word = 0;
+	size_t i = 0;
+
+	/* the last word overlaps the one before it */
+	if (likely(s.len >= 8)) {
+		for (; i < s.len; i += 8) {
+			i = i + 8 <= s.len ? i : s.len - 8;
+			memcpy(&word, s.ptr + i, 8);
+			memcpy(to + i, &word, 8);
+			any |= word;
+		}
+		return !(any & 0x8080808080808080);
+	}
+	for (; i < s.len; i++) {
+		to[i] = s.ptr[i];
+		any |= (unsigned char)s.ptr[i];
+	}
+	return !(any & 0x80);
+}
+
 void otlp_attr_bool(struct otlp *o, struct slice key, bool value)
 {
 	size_t inner, begin = attr_open(o, key, &inner);

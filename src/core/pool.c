@@ -74,6 +74,7 @@ unsigned char pool_poison = 'P';
 static struct pool *pools[POOLS_MAX];
 static unsigned pool_total;
 static struct pool_cache *caches[THREADS_MAX]; /* atomic; each POOLS_MAX long; never freed */
+static unsigned caches_end; /* atomic, only grows: threads behind have none */
 static __thread struct pool_cache *cache_self;
 static __thread uint64_t cached_bytes; /* spares of this thread, in all pools */
 static __thread uint32_t random_state;
@@ -159,6 +160,7 @@ void pool_set_fail_percent(unsigned percent)
 static struct pool_cache *cache_init(void)
 {
 	struct pool_cache *mine = __atomic_load_n(&caches[thread_id], __ATOMIC_ACQUIRE);
+	unsigned end = __atomic_load_n(&caches_end, __ATOMIC_RELAXED);
 
 	if (!mine) {
 		mine = aligned_alloc(CACHE_LINE, POOLS_MAX * sizeof(*mine));
@@ -166,6 +168,10 @@ static struct pool_cache *cache_init(void)
 			return NULL;
 		memset(mine, 0, POOLS_MAX * sizeof(*mine));
 		__atomic_store_n(&caches[thread_id], mine, __ATOMIC_RELEASE);
+		while (end <= thread_id &&
+		       !__atomic_compare_exchange_n(&caches_end, &end, thread_id + 1, false,
+						    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			;
 	}
 	return cache_self = mine;
 }
@@ -546,7 +552,7 @@ bool pool_get_stats(unsigned i, struct pool_stats *out)
 	out->size = p->real_size;
 	out->users = p->users;
 	out->address = p;
-	for (unsigned t = 0; t < THREADS_MAX; t++) {
+	for (unsigned t = 0; t < __atomic_load_n(&caches_end, __ATOMIC_ACQUIRE); t++) {
 		struct pool_cache *c = __atomic_load_n(&caches[t], __ATOMIC_ACQUIRE);
 
 		if (!c)

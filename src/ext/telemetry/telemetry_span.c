@@ -16,15 +16,15 @@
 #include "telemetry_priv.h"
 
 #define URL_MAX 1024 /* longer ones are cut */
-#define TEXT(key, value) otlp_attr_text(o, SLICE(key), value)
-#define INT(key, value) otlp_attr_int(o, SLICE(key), value)
+#define TEXT(key, value) otlp_attr_text_quick(o, SLICE(key), value)
+#define INT(key, value) otlp_attr_int_quick(o, SLICE(key), value)
 /* A timer of the log: -1, which is "not reached", is left out. */
 #define TIMER(key, value) put_timer(o, SLICE(key), value)
 
-static void put_timer(struct otlp *o, struct slice key, int64_t ms)
+static inline void put_timer(struct otlp *o, struct slice key, int64_t ms)
 {
 	if (ms >= 0)
-		otlp_attr_int(o, key, ms);
+		otlp_attr_int_quick(o, key, ms);
 }
 
 /* Nanoseconds since 1970 of a moment of the monotonic clock. */

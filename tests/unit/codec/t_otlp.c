@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
 #include "base/num.h"
 #include "codec/otlp.h"
 #include "tap.h"
@@ -149,6 +151,62 @@ static void test_metrics(void)
 	strbuf_fini(&b);
 }
 
+/* Of the span's attributes so far, with the quick calls or with the others. */
+static void attributes(struct strbuf *b, bool json, bool quick, int n)
+{
+	struct otlp o = otlp_begin(b, OTLP_TRACES, json);
+	struct otlp_span s = { .name = SLICE("x") };
+	char text[100];
+
+	memset(text, 'a' + n % 26, sizeof(text));
+	if (n & 1)
+		text[n % 80] = '\xc3', text[n % 80 + 1] = '\xa9';
+	otlp_span_open(&o, &s);
+	for (int i = 0; i <= 80; i++) {
+		struct slice value = slice_make(text, (size_t)i);
+
+		if (quick)
+			otlp_attr_text_quick(&o, SLICE("a.key"), value);
+		else
+			otlp_attr_text(&o, SLICE("a.key"), value);
+	}
+	for (int64_t i = -1; i < 1 << 16; i += i / 16 + 1) {
+		if (quick)
+			otlp_attr_int_quick(&o, SLICE("n"), i);
+		else
+			otlp_attr_int(&o, SLICE("n"), i);
+	}
+	otlp_span_close(&o, &s);
+}
+
+static void test_quick(void)
+{
+	int differ = 0;
+
+	for (int n = 0; n < 160; n++) {
+		struct strbuf a, b;
+
+		strbuf_init(&a);
+		strbuf_init(&b);
+		attributes(&a, n & 2, false, n);
+		attributes(&b, n & 2, true, n);
+		differ += !slice_eq(strbuf_slice(&a), strbuf_slice(&b));
+		strbuf_fini(&a);
+		strbuf_fini(&b);
+	}
+	is_int(differ, 0, "quick attributes are the same bytes");
+	for (size_t room = 1; room < 400; room++) {
+		char *area = malloc(room);
+		struct strbuf b;
+
+		strbuf_init_fixed(&b, area, room);
+		attributes(&b, false, true, 2);
+		differ += !b.overflow || b.len > room;
+		free(area);
+	}
+	is_int(differ, 0, "without room it is an overflow");
+}
+
 static void test_answers(void)
 {
 	is_int((long long)otlp_rejected(OTLP_TRACES, false, slice_none()), 0, "no answer");
@@ -168,6 +226,7 @@ int main(void)
 	test_span();
 	test_metrics();
 	test_lengths();
+	test_quick();
 	test_answers();
 	return done_testing();
 }
