@@ -330,7 +330,7 @@ def write_site(path, days=1):
 
 def with_pebble(tap, args):
     if not args.pebble:
-        tap.skip("pebble", "it is not there")
+        tap.apart("others", "pebble")
         return
     with Scene(args, names="ips 127.0.0.1") as sc:
         ports = lib.ports(2)

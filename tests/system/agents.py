@@ -151,7 +151,7 @@ def main():
     for kind in (Python, Rust):
         agent = kind()
         if not agent.program():
-            tap.skip(agent.name, "not installed (scripts/install-deps agents)")
+            tap.apart("others", agent.name)
         else:
             tap.attempt(agent.name, one, tap, args, agent)
     tap.done()

@@ -100,7 +100,7 @@ def main():
                          ("reference", lib.REFERENCE, "to compare with"))
     tap = lib.Tap()
     if lib.is_reference(args.program) or not os.access(args.reference, os.X_OK):
-        tap.skip("generated conversations", "there is nothing to compare with")
+        tap.apart("reference", "generated conversations")
         tap.done()
     program, args.program = args.program, args.reference
     with Master(args, more=CONF) as theirs:

@@ -300,7 +300,7 @@ def has_no_say(case):
 
 def beside(tap, args):
     if lib.is_reference(args.program) or not os.access(args.reference, os.X_OK):
-        tap.skip("beside the reference", "there is none")
+        tap.apart("reference", "beside the reference")
         return
     ours, theirs = Scene(args.program, 1), Scene(args.reference, 1)
     wrong = []
@@ -344,6 +344,9 @@ fetch("http://127.0.0.1:" + port, {headers: {"accept-encoding": coding}}).then(a
                     ("node", ["node", "-e", script, "x", str(port), coding], None)):
                 has = shutil.which(tool) and (not features or coding not in ("br", "zstd") or
                                               {"br": "brotli"}.get(coding, coding) in subprocess.run(features, capture_output=True, text=True).stdout)
+                if not has and tool == "node":
+                    tap.apart("others", "%s reads %s" % (tool, name))
+                    continue
                 if not has or (tool == "node" and coding == "zstd"): # (a recent one knows it)
                     tap.skip("%s reads %s" % (tool, name), "there is no %s that does" % tool)
                     continue

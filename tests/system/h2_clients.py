@@ -308,7 +308,7 @@ def main():
             check_grpc(tap, rpc, cancelled)
             peer.stop(None)
         else:
-            tap.skip("gRPC", "the Python module grpc is not installed")
+            tap.apart("servers", "gRPC")
         if has(tap, "curl", "HTTP2"):
             check_curl(tap, web, folder)
         if has(tap, "nghttp"):

@@ -67,6 +67,16 @@ def is_reference(program):
     return b"Known bugs:" in out
 
 
+# What make check does without and says once, in one line (scripts/run-tap): checks that others have to bring something for
+APART = {
+    "reference": "comparisons with HAProxy 3.4 (REFERENCE=PROGRAM)",
+    "servers": "real servers (make check-servers)",
+    "others": "agents and tools of others (node, php-fpm, h2spec, pebble; scripts/install-deps agents)",
+    "counters": "counted writes of threads (DEBUG=1)",
+    "openssl": "OpenSSL 3.5 (scripts/get-openssl)",
+}
+
+
 class Tap:
     """What a test has found, a line each; threads may report at once."""
     last = None
@@ -92,7 +102,12 @@ class Tap:
         return self.ok(got == want, name, "got  %r\nwant %r" % (got, want))
 
     def skip(self, name, why):
+        """What this machine cannot do."""
         self.line("ok", "%s # skip %s" % (name, why))
+
+    def apart(self, kind, name):
+        """What needs things that are not installed for make check: a kind of APART."""
+        self.line("ok", "%s # skip apart: %s" % (name, APART[kind]))
 
     def attempt(self, name, function, *args):
         """Calls it; an exception is a failed line, and what comes behind is still run."""

@@ -166,7 +166,7 @@ def main():
     if os.path.exists(MANUAL):
         tap.eq(sorted(index() ^ {row[0] for row in table}), [], "the table has what the manual's index has")
     else:
-        tap.skip("the table has what the manual's index has", "no manual")
+        tap.apart("reference", "the table has what the manual's index has")
     tap.done()
 
 

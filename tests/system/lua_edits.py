@@ -213,7 +213,7 @@ def main():
                          ("reference", lib.REFERENCE, "program"))
     tap = lib.Tap()
     if lib.is_reference(args.program) or not os.access(args.reference, os.X_OK):
-        tap.skip("beside the reference", "there is none")
+        tap.apart("reference", "beside the reference")
         tap.done()
         return
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as f:

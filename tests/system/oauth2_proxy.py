@@ -119,8 +119,11 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     program = TOOL if os.access(TOOL, os.X_OK) else shutil.which("oauth2-proxy")
-    if lib.is_reference(args.program) or not program:
-        tap.skip("oauth2-proxy", "not installed (scripts/install-deps agents), or the reference, which has no forward-auth")
+    if lib.is_reference(args.program):
+        tap.skip("oauth2-proxy", "the reference has no forward-auth")
+        tap.done()
+    if not program:
+        tap.apart("others", "oauth2-proxy")
         tap.done()
     x = Scene(args, program)
     try:

@@ -812,7 +812,7 @@ def main():
             tap.attempt("with the reference", together, tap, (args.program, lib.REFERENCE), "before the reference: ")
             tap.attempt("with the reference", together, tap, (lib.REFERENCE, args.program), "behind the reference: ")
         else:
-            tap.skip("with the reference", "it is not here")
+            tap.apart("reference", "with the reference")
     tap.attempt("nonsense", nonsense, tap, args.program)
     tap.attempt("special", special, tap, args.program)
     if not lib.is_reference(args.program):

@@ -119,7 +119,7 @@ def main():
     tap = lib.Tap()
     found = sorted(glob.glob("/usr/sbin/php-fpm*"))
     if not found:
-        tap.skip("PHP-FPM", "not installed (package php-fpm)")
+        tap.apart("others", "PHP-FPM")
         tap.done()
     fpm, log, port = Fpm(found[-1]), lib.Syslog(), lib.ports(1)[0]
     try:

@@ -138,7 +138,7 @@ def many(tap, who, front):
 def by_programs(tap, args, crt):
     for who, program in ("itself", args.program), ("the reference", lib.REFERENCE):
         if not os.access(program, os.X_OK):
-            tap.skip("%s as a server" % who, "it is not installed")
+            tap.apart("reference", "%s as a server" % who)
             continue
         with Server(program, crt) as server, Front(args, server.port) as front:
             shapes(tap, who, front, server.port)

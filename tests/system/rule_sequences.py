@@ -382,8 +382,8 @@ def main():
     args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"), ("seed", 1, "of the generator"),
                          ("cases", 24, "frontends"), ("list", False, "print the differences in full"))
     if not os.access(args.reference, os.X_OK):
-        print("1..0 # skip no reference to compare with")
-        return
+        lib.Tap().apart("reference", "rules of both programs")
+        lib.Tap.last.done()
     tap, maker = lib.Tap(), Maker(random.Random(args.seed))
     with tempfile.TemporaryDirectory() as folder:
         pair = Pair(args, folder)
