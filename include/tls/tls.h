@@ -314,6 +314,12 @@ void tls_acme_each(struct config *cfg, void (*fn)(void *ctx, const struct tls_ac
 /* The private key of a certificate as PEM, added. False: there is none, or no memory. */
 bool tls_cert_key(struct config *cfg, const char *name, struct strbuf *pem);
 
+/* The files of certificates, authorities, revoked ones and lists that commands have changed since
+ * <cfg> was read, and what was changed: "certificate", "entries". Not from commands of TLS.
+ */
+typedef void tls_change_fn(void *data, const char *file, const char *what);
+void tls_each_change(const struct config *cfg, tls_change_fn *tell, void *data);
+
 /* Figures of the process, for `show info`. */
 struct tls_figures {
 	uint64_t front_open, front_total;  /* connections */

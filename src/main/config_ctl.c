@@ -6,13 +6,16 @@
 #include <string.h>
 #include "codec/json_text.h"
 #include "conf/kept.h"
+#include "core/lock.h"
 #include "ctl/ctl.h"
 #include "expr/pattern.h"
 #include "ext/compression.h"
 #include "front/listen.h"
+#include "proxy/check.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/walk.h"
+#include "stream/persist.h"
 #include "stream/rule_list.h"
 #include "stream/split.h"
 #include "tls/tls.h"
@@ -64,7 +67,54 @@ static void say_address(struct changes *c, const struct server *srv)
 	say_change(c, text);
 }
 
-static void server_changes(const struct server *srv, struct changes *c)
+/* Health and agent of a server: where they look, and whether they do. What a command said of its
+ * health stands only where no check says something else.
+ */
+static void check_changes(struct server *srv, bool agent, struct changes *c)
+{
+	const struct check_conf *conf = agent ? &srv->checks.agent : &srv->checks.health;
+	struct check_state *cs = check_state_of(srv, agent);
+	bool is_on = check_flags_of(cs) & CHECK_ENABLED;
+	int port = __atomic_load_n(&cs->port, __ATOMIC_RELAXED);
+	char text[ADDR_IP_MAX + 32];
+	struct addr addr = { 0 };
+	bool sends;
+
+	lock_take(&srv->proxy->state->change_lock);
+	if (cs->addr.sin6_family != AF_UNSPEC)
+		addr = addr_from_sockaddr((const struct sockaddr *)&cs->addr, sizeof(cs->addr));
+	sends = cs->send != NULL;
+	lock_drop(&srv->proxy->state->change_lock);
+	if (conf->on && !is_on)
+		say_change(c, agent ? "agent disabled" : "health checks disabled");
+	if (addr_is_inet(&addr)) {
+		size_t len = (size_t)snprintf(text, sizeof(text), "%s-addr ",
+					      agent ? "agent" : "check");
+
+		addr_put_ip(&addr, text + len, sizeof(text) - len);
+		say_change(c, text);
+	}
+	if (port)
+		say_number(c, agent ? "agent-port" : "check-port", port);
+	if (sends)
+		say_change(c, "agent-send ***");
+}
+
+static void health_changes(const struct server *srv, struct changes *c)
+{
+	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
+
+	if (srv->checks.track || srv->checks.track_name ||
+	    check_flags_of(&srv->state->check) & CHECK_ENABLED ||
+	    __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_MAINT)
+		return;
+	if (oper == SERVER_STOPPED)
+		say_change(c, "health down");
+	if (oper == SERVER_STOPPING)
+		say_change(c, "health stopping");
+}
+
+static void server_changes(struct server *srv, struct changes *c)
 {
 	const struct server_state *st = srv->state;
 	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
@@ -82,6 +132,23 @@ static void server_changes(const struct server *srv, struct changes *c)
 		say_change(c, "drain");
 	if (srv->disabled && !(admin & SERVER_MAINT))
 		say_change(c, "enabled");
+	if (tls_server_is_on(server_slots(srv)) != tls_server_is_given(server_slots(srv)))
+		say_change(c, tls_server_is_on(server_slots(srv)) ? "ssl on" : "ssl off");
+	health_changes(srv, c);
+	check_changes(srv, false, c);
+	check_changes(srv, true, c);
+}
+
+/* Cookies of servers; whoever knows the key can make them. */
+static void cookie_changes(const struct proxy *px, struct changes *c)
+{
+	const struct persist_proxy *pp = persist_of_proxy(px);
+	bool dynamic = __atomic_load_n(&pp->is_dynamic, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&pp->own_key, __ATOMIC_RELAXED))
+		say_change(c, "dynamic-cookie-key ***");
+	if (dynamic != ((pp->options & COOKIE_DYNAMIC) != 0))
+		say_change(c, dynamic ? "dynamic cookies" : "no dynamic cookies");
 }
 
 static void proxy_changes(const struct proxy *px, struct changes *c)
@@ -96,6 +163,8 @@ static void proxy_changes(const struct proxy *px, struct changes *c)
 	if (__atomic_load_n(&px->state->unpublished, __ATOMIC_RELAXED) !=
 	    px->balancing.unpublished)
 		say_change(c, px->balancing.unpublished ? "published" : "unpublished");
+	if (px->caps & PROXY_BE)
+		cookie_changes(px, c);
 }
 
 /* --- limits of the process */
@@ -205,6 +274,41 @@ static void file_changes(const struct config *cfg, const struct conf_kept *k, st
 	}
 }
 
+/* --- certificates and their lists */
+
+/* Which files of TLS a line names, and what was changed in them. */
+struct tls_marks {
+	const struct conf_kept *line;
+	struct changes *changes;
+};
+
+/* A name of a command: that of a line, behind crt-base perhaps, or in the folder that it has. */
+static bool word_means_file(const char *word, const char *file)
+{
+	size_t len = strlen(word), all = strlen(file);
+
+	while (len > 1 && word[len - 1] == '/')
+		len--;
+	if (!len || len > all)
+		return false;
+	if (strncmp(word, file, len) == 0 && (!file[len] || file[len] == '/'))
+		return true;
+	return all > len && file[all - len - 1] == '/' && strncmp(file + all - len, word, len) == 0;
+}
+
+static void mark_tls(void *data, const char *file, const char *what)
+{
+	struct tls_marks *m = data;
+	char text[100];
+
+	snprintf(text, sizeof(text), "%s of its file", what);
+	for (int i = 1; i < m->line->count; i++)
+		if (word_means_file(conf_kept_word(m->line, i), file)) {
+			say_change(m->changes, text);
+			return;
+		}
+}
+
 /* --- lines */
 
 static const struct proxy *proxy_of_line(const struct config *cfg, const struct conf_kept *k)
@@ -246,7 +350,7 @@ static void global_changes(const struct config_dump *d, const struct conf_kept *
 /* What is not as the line of a proxy says. */
 static void line_changes(const struct proxy *px, const struct conf_kept *k, struct changes *c)
 {
-	const struct server *srv;
+	struct server *srv;
 
 	if (k->opens && px)
 		proxy_changes(px, c);
@@ -269,8 +373,10 @@ static void all_changes(const struct config_dump *d, const struct conf_kept *k, 
 	if (!k->opens && d->is_global)
 		global_changes(d, k, c);
 	line_changes(d->px, k, c);
-	if (!k->opens)
-		file_changes(d->config, k, c);
+	if (k->opens)
+		return;
+	file_changes(d->config, k, c);
+	tls_each_change(d->config, mark_tls, &(struct tls_marks){ .line = k, .changes = c });
 }
 
 /* --- show config ------------------------------------------------------------------------------ */
@@ -448,12 +554,34 @@ static void put_change(struct config_dump *d, const struct proxy *px, const char
 	d->begun = true;
 }
 
+struct put_file {
+	struct config_dump *dump;
+	struct strbuf *out;
+};
+
+/* "!/etc/haproxy/site.pem: certificate" */
+static void put_file_change(void *data, const char *file, const char *what)
+{
+	struct config_dump *d = ((struct put_file *)data)->dump;
+	struct strbuf *out = ((struct put_file *)data)->out;
+
+	if (!d->json) {
+		strbuf_printf(out, "!%s: %s\n", file, what);
+	} else {
+		strbuf_add_str(out, d->begun ? ",{\"file\":" : "{\"file\":");
+		json_put_string(out, slice_of(file));
+		strbuf_printf(out, ",\"changed\":[\"%s\"]}", what);
+	}
+	d->begun = true;
+}
+
 /* Limits of the process; files whose entries are not those that were read. */
 static void put_general_changes(struct config_dump *d, struct strbuf *out)
 {
 	struct pattern_ref *ref = NULL;
+	struct put_file files = { .dump = d, .out = out };
 	const char *quote = d->json ? "\"" : "";
-	struct strbuf said, name;
+	struct strbuf said;
 
 	for (unsigned i = 0; i < ARRAY_LEN(limits); i++) {
 		struct changes c = { .out = &said, .before = quote, .between = "", .after = quote };
@@ -468,20 +596,10 @@ static void put_general_changes(struct config_dump *d, struct strbuf *out)
 			      SLICE_FMT(strbuf_slice(&said)));
 		d->begun = true;
 	}
-	while ((ref = pattern_ref_next_file(d->config, ref)) != NULL) {
-		if (!pattern_ref_changes(ref))
-			continue;
-		strbuf_init(&name);
-		if (d->json)
-			json_put_string(&name, slice_of(pattern_ref_file(ref)));
-		else
-			strbuf_add_str(&name, pattern_ref_file(ref));
-		strbuf_printf(out, d->json ? "%s{\"file\":%.*s,\"changed\":[\"entries\"]}" :
-			      "%s!%.*s: entries\n", d->json && d->begun ? "," : "",
-			      SLICE_FMT(strbuf_slice(&name)));
-		strbuf_fini(&name);
-		d->begun = true;
-	}
+	while ((ref = pattern_ref_next_file(d->config, ref)) != NULL)
+		if (pattern_ref_changes(ref))
+			put_file_change(&files, pattern_ref_file(ref), "entries");
+	tls_each_change(d->config, put_file_change, &files);
 }
 
 /* What the files of the start do not have. */

@@ -244,6 +244,7 @@ static void commit(struct ctl_request *rq, const char *name)
 		return;
 	}
 	tls_ca_forget_pending(ca);
+	tls_store_note(store(), ca->name, ca->is_crl ? "revoked certificates" : "authorities");
 	strbuf_printf(rq->out, "Committing %s", name);
 	while (dots--)
 		strbuf_add_char(rq->out, '.');

@@ -261,6 +261,7 @@ static void commit(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}
+	tls_store_note(store(), name, "certificate");
 	tls_ocsp_kick();
 	strbuf_printf(rq->out, "Committing %s", name);
 	while (dots--)
@@ -304,6 +305,7 @@ static void del(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
 			  "deleted!", name);
 	} else {
+		tls_store_note(store(), name, "certificate deleted");
 		tls_store_remove(store(), e);
 		ctl_tell(rq, CTL_NOTICE, "Certificate '%s' deleted!", name);
 	}

@@ -220,6 +220,7 @@ static void add_line(struct ctl_request *rq, const char *list, const char *text,
 	}
 	if (entry && !entry->ocsp && tls_ocsp_know(tls_live(), entry))
 		tls_ocsp_kick();
+	tls_store_note(tls_store_of(tls_live()), list, "entries");
 	strbuf_printf(rq->out, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!\n", cert,
 		      list);
 }
@@ -352,8 +353,10 @@ static void del_line(struct ctl_request *rq, const char *list, const char *word,
 		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is "
 			  "used as default certificate by the following frontends:%s", e->name,
 			  binds.ptr);
-	else if (remove_uses(list, e, line))
+	else if (remove_uses(list, e, line)) {
+		tls_store_note(tls_store_of(tls_live()), list, "entries");
 		ctl_tell(rq, CTL_NOTICE, "Entry '%s' deleted in crtlist '%s'!", e->name, list);
+	}
 	strbuf_fini(&lines);
 	strbuf_fini(&binds);
 }

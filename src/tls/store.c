@@ -18,6 +18,7 @@
 #include "global_priv.h"
 #include "ocsp_priv.h"
 #include "store_priv.h"
+#include "tls/tls.h"
 
 #define FILE_MAX (64 << 20)
 /* As many certificates are opened when they are read, to report immediately what is wrong with
@@ -28,7 +29,15 @@
 /* The name of the authorities that the system trusts. */
 #define SYSTEM_CA "@system-ca"
 
+/* What commands have made of a file. */
+struct noted {
+	struct noted *next;
+	const char *what;
+	char name[];
+};
+
 struct tls_store {
+	struct noted *noted; /* owned */
 	struct tree certs; /* struct tls_entry.node, by hash of the name */
 	struct tree cas;   /* struct tls_ca.node */
 	unsigned loaded;
@@ -83,11 +92,41 @@ static void ca_free(struct tls_ca *ca)
 	free(ca);
 }
 
+void tls_store_note(struct tls_store *s, const char *name, const char *what)
+{
+	struct noted **at = &s->noted, *n;
+	size_t size = strlen(name) + 1;
+
+	while (*at && strcmp((*at)->name, name) != 0)
+		at = &(*at)->next;
+	n = *at;
+	if (n && !what) {
+		*at = n->next;
+		free(n);
+	} else if (n) {
+		n->what = what;
+	} else if (what && (n = malloc(sizeof(*n) + size))) {
+		*n = (struct noted){ .what = what };
+		memcpy(n->name, name, size);
+		*at = n;
+	}
+}
+
+void tls_each_change(const struct config *cfg, tls_change_fn *tell, void *data)
+{
+	tls_store_lock();
+	for (const struct noted *n = tls_store_of(cfg)->noted; n; n = n->next)
+		tell(data, n->name, n->what);
+	tls_store_unlock();
+}
+
 static void store_fini(void *data)
 {
 	struct tls_store *s = data;
 	struct tree_node *n;
 
+	while (s->noted)
+		tls_store_note(s, s->noted->name, NULL);
 	while ((n = tree_first(&s->certs))) {
 		tree_remove(&s->certs, n);
 		entry_free(container_of(n, struct tls_entry, node));

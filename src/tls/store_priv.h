@@ -69,6 +69,10 @@ extern struct slot tls_store_slot;
  */
 void tls_store_lock(void);
 void tls_store_unlock(void);
+/* A command has changed what stands in the file: <what> (static) is what tls_each_change() tells of
+ * it. NULL: it is again what was read.
+ */
+void tls_store_note(struct tls_store *s, const char *name, const char *what);
 /* The entry of a file, read when it is the first time. NULL: <why>. */
 struct tls_entry *tls_store_cert(struct config *cfg, const char *path, char *why, size_t size);
 /* As tls_store_cert(), for parts with a name of their own (crt-store); replaces nothing. */

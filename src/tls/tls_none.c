@@ -109,6 +109,10 @@ bool tls_server_may_switch(const struct slot_area *server)
 	return false;
 }
 
+void tls_each_change(const struct config *cfg, tls_change_fn *tell, void *data)
+{
+}
+
 bool tls_server_switch(struct slot_area *server, bool on)
 {
 	return false;

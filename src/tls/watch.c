@@ -100,6 +100,7 @@ static void renew_cert(struct tls_entry *e)
 		watch_tell(tls_live(), e->name, *why ? why : "out of memory");
 		return;
 	}
+	tls_store_note(tls_store_of(tls_live()), e->name, NULL);
 	watch_tell(tls_live(), e->name, NULL);
 }
 
@@ -115,6 +116,8 @@ static void renew_ca(struct tls_ca *ca)
 
 	good = text && tls_ca_read(slice_make(text, len), &certs, &crls) &&
 	       tls_ctl_replace_ca(ca, &certs, &crls, &dots, why, sizeof(why));
+	if (good)
+		tls_store_note(tls_store_of(tls_live()), ca->name, NULL);
 	watch_tell(tls_live(), ca->name, good ? NULL : text ? why : strerror(errno));
 	sk_X509_pop_free(certs, X509_free);
 	sk_X509_CRL_pop_free(crls, X509_CRL_free);
