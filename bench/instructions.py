@@ -60,8 +60,14 @@ def parse():
     return p.parse_args()
 
 
+def turns(text):
+    """How often the program has asked for events, by a file of callgrind."""
+    number = re.search(r"^c?fn=\((\d+)\) epoll_wait$", text, re.M)
+    return sum(map(int, re.findall(r"^cfn=\(%s\).*\ncalls=(\d+)" % number.group(1), text, re.M))) if number else 0
+
+
 def lived(bench, proxy, kind, opt, requests, out):
-    """Instructions of a whole life of the proxy."""
+    """Instructions of a whole life of the proxy, and turns of its loop."""
     sc, args, _ = KINDS[kind]
     sc, port = compare.SCENARIOS[sc], bench.port()
     argv = ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out] + proxy.command(bench, sc, port)
@@ -72,15 +78,16 @@ def lived(bench, proxy, kind, opt, requests, out):
     process.p.send_signal(signal.SIGTERM)
     process.p.wait(60)
     with open(out) as f:
-        return int(re.search(r"^(?:summary|totals): (\d+)", f.read(), re.M).group(1))
+        text = f.read()
+    return int(re.search(r"^(?:summary|totals): (\d+)", text, re.M).group(1)), turns(text)
 
 
 def per_request(bench, proxy, kind, opt):
     base = os.path.join(opt.keep or bench.dir, "callgrind.%s.%s" % (proxy.name, kind))
     few = opt.requests // 4
     many = few + opt.requests
-    return (lived(bench, proxy, kind, opt, many, base) -
-            lived(bench, proxy, kind, opt, few, base + ".short")) / opt.requests
+    long, short = lived(bench, proxy, kind, opt, many, base), lived(bench, proxy, kind, opt, few, base + ".short")
+    return (long[0] - short[0]) / opt.requests, (long[1] - short[1]) / opt.requests
 
 
 def main():
@@ -100,11 +107,12 @@ def main():
                     proxy = compare.Proxy(name, "haproxy", os.path.abspath(path))
                     counted.setdefault((kind, name), []).append(per_request(bench, proxy, kind, opt))
         for kind in kinds:
-            first = statistics.median(counted[kind, named[0][0]])
+            first = None
             for name, _ in named:
-                n = statistics.median(counted[kind, name])
-                print("%-10s %-10s %9.0f instructions %-32s %+.2f %%" % (
-                    kind, name, n, KINDS[kind][2], 100 * (n / first - 1)), flush=True)
+                n, loops = (statistics.median(column) for column in zip(*counted[kind, name]))
+                first = first or n
+                print("%-10s %-10s %9.0f instructions %-32s %+.2f %%, %.2f turns" % (
+                    kind, name, n, KINDS[kind][2], 100 * (n / first - 1), loops), flush=True)
     except compare.Failure as e:
         sys.exit("instructions.py: %s" % e)
     finally:

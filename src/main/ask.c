@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ask.c - --ask: a client of the Runtime API, for health checks where no other tool is at hand */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,10 +12,16 @@
 #include "options_priv.h"
 
 #define PATIENCE_S 3
+#define PATIENCE_RELOAD_S 300 /* a large configuration is read meanwhile */
 
-static int connect_to(const char *path)
+static bool is_reload(const char *command)
 {
-	struct timeval patience = { .tv_sec = PATIENCE_S };
+	return strcmp(command, "reload") == 0 || strcmp(command, "hard-reload") == 0;
+}
+
+static int connect_to(const char *path, int seconds)
+{
+	struct timeval patience = { .tv_sec = seconds };
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fd;
 
@@ -47,10 +54,11 @@ static const char *why_not(int error)
 
 int ask_run(const char *path, const char *command, FILE *out)
 {
-	char text[4096];
+	static const char failed[] = "Success=0";
+	int fd = connect_to(path, is_reload(command) ? PATIENCE_RELOAD_S : PATIENCE_S);
+	char text[4096], begin[sizeof(failed)] = "";
 	size_t total = 0;
 	ssize_t got = -1;
-	int fd = connect_to(path);
 
 	if (fd < 0) {
 		diag_say(DIAG_ALERT, "Cannot connect to '%s': %s.%s", path, strerror(errno),
@@ -61,12 +69,14 @@ int ask_run(const char *path, const char *command, FILE *out)
 	    send(fd, "\n", 1, MSG_NOSIGNAL) == 1 && shutdown(fd, SHUT_WR) == 0) {
 		while ((got = recv(fd, text, sizeof(text), 0)) > 0) {
 			fwrite(text, 1, (size_t)got, out);
+			for (ssize_t i = 0; i < got && total + (size_t)i < strlen(failed); i++)
+				begin[total + (size_t)i] = text[i];
 			total += (size_t)got;
 		}
 	}
 	close(fd);
 	if (got == 0 && total)
-		return 0;
+		return is_reload(command) && strcmp(begin, failed) == 0;
 	diag_say(DIAG_ALERT, "'%s' does not answer.", path);
 	return 1;
 }

@@ -135,7 +135,10 @@ def general(tap, p):
 def gone(tap, p, text):
     os.rename(p.folder + "/web.cfg", p.folder + "/away")
     tap.ok("Cannot open configuration file" in p.diff(), "the file is gone", p.diff())
+    states = [subprocess.run([p.program, "--ask", p.sock, "reload"], stdout=subprocess.DEVNULL).returncode]
     os.rename(p.folder + "/away", p.folder + "/web.cfg")
+    states.append(subprocess.run([p.program, "--ask", p.sock, "reload"], stdout=subprocess.DEVNULL).returncode)
+    tap.eq(states, [1, 0], "--ask tells by its status whether a reload was done")
     p.write(text.replace("127.0.0.1:2\n", "127.0.0.1:3\n"))
     p.ask("set weight app/s1 7")
     tap.ok(p.diff().startswith("!app/s1: weight 7\n--- running"), "a change at run time comes first", p.diff())
