@@ -70,7 +70,8 @@ def visible(line):
 
 def misbehave(sock, status, more, case):
     """Does it and returns true, or false where it is a status. <case>: the port of the one that asks, or nothing."""
-    SEEN[case].set()
+    if not status.isdigit():  # "seen" is of requests that get no answer, not of those before
+        SEEN[case].set()
     if status == "hang":
         while sock.recv(65536):
             pass
