@@ -92,6 +92,7 @@ void otlp_attr_bool(struct otlp *o, struct slice key, bool value);
 #define OTLP_KEY_MAX 40
 static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct slice value);
 static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t value);
+static inline void otlp_attr_bool_quick(struct otlp *o, struct slice key, bool value);
 /* For attributes of a resource: appended to <out> for otlp_envelope(). */
 struct otlp otlp_resource_begin(struct strbuf *out, bool json);
 
@@ -151,16 +152,29 @@ static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct
 
 static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t value)
 {
-	if (likely(otlp_is_quick(o) && (uint64_t)value < 1 << 14)) {
-		size_t len = value < 0x80 ? 1 : 2;
+	if (likely(otlp_is_quick(o) && (uint64_t)value < 1 << 21)) {
+		size_t len = value < 0x80 ? 1 : value < 1 << 14 ? 2 : 3;
 		char *to = otlp_quick_key(o, key, 3 << 3, len);
 
 		to[0] = (char)(len == 1 ? value : value | 0x80);
-		to[1] = (char)(value >> 7);
+		to[1] = (char)(len == 2 ? value >> 7 : value >> 7 | 0x80);
+		to[2] = (char)(value >> 14);
 		o->out->len = (size_t)(to - o->out->ptr) + len;
 		return;
 	}
 	otlp_attr_int(o, key, value);
+}
+
+static inline void otlp_attr_bool_quick(struct otlp *o, struct slice key, bool value)
+{
+	if (likely(otlp_is_quick(o))) {
+		char *to = otlp_quick_key(o, key, 2 << 3, 1);
+
+		*to++ = (char)value;
+		o->out->len = (size_t)(to - o->out->ptr);
+		return;
+	}
+	otlp_attr_bool(o, key, value);
 }
 
 #endif

@@ -386,8 +386,55 @@ struct otlp otlp_resource_begin(struct strbuf *out, bool json)
 
 /* --- spans ------------------------------------------------------------------------------------ */
 
+/* An id, or a date: <tag> stands before it, and behind that <len>, of those that have one. */
+static inline char *put_word(char *to, char tag, char len, uint64_t word)
+{
+	*to++ = tag;
+	if (len)
+		*to++ = len;
+	memcpy(to, &word, 8);
+	return to + 8;
+}
+
+/* What begins a span in Protocol Buffers, in one go. False: something is longer than usual. */
+#define SPAN_NAME_MAX 32
+static bool span_open_quick(struct otlp *o, const struct otlp_span *s)
+{
+	const size_t room = 2 + 18 + 10 + 10 + 2 + SPAN_NAME_MAX + 2 + 9 + 9;
+	struct strbuf *out = o->out;
+	uint64_t second = htobe64(s->trace[1]);
+	char *to;
+
+	if (o->json || s->state.len || s->name.len > SPAN_NAME_MAX || out->overflow ||
+	    (out->size - out->len <= room && !strbuf_reserve(out, room)))
+		return false;
+	to = out->ptr + out->len;
+	*to++ = TAG(2, PROTOBUF_BYTES);
+	*to++ = 0;
+	o->begin = out->len + 2;
+	to = put_word(to, TAG(1, PROTOBUF_BYTES), 16, htobe64(s->trace[0]));
+	memcpy(to, &second, 8);
+	to = put_word(to + 8, TAG(2, PROTOBUF_BYTES), 8, htobe64(s->span));
+	if (s->parent)
+		to = put_word(to, TAG(4, PROTOBUF_BYTES), 8, htobe64(s->parent));
+	*to++ = TAG(5, PROTOBUF_BYTES);
+	*to++ = (char)s->name.len;
+	if (!otlp_copy_ascii(to, s->name))
+		return false;
+	to += s->name.len;
+	*to++ = TAG(6, PROTOBUF_VARINT);
+	*to++ = (char)s->kind;
+	to = put_word(to, TAG(7, PROTOBUF_64BIT), 0, htole64(s->start_ns));
+	to = put_word(to, TAG(8, PROTOBUF_64BIT), 0, htole64(s->end_ns));
+	out->len = (size_t)(to - out->ptr);
+	o->attr_field = 9;
+	return true;
+}
+
 void otlp_span_open(struct otlp *o, const struct otlp_span *s)
 {
+	if (likely(span_open_quick(o, s)))
+		return;
 	o->begin = open(o, 2, NULL);
 	put_id(o, 1, "traceId", s->trace, 2);
 	put_id(o, 2, "spanId", &s->span, 1);

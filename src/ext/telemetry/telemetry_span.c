@@ -253,7 +253,7 @@ static void put_try_attributes(struct otlp *o, const struct stream *s,
 	TEXT("haproxy.backend.name", slice_of(s->be->name));
 	TEXT("haproxy.server.name", y->server);
 	INT("haproxy.try", number + 1);
-	otlp_attr_bool(o, SLICE("haproxy.connection.reused"), y->is_reused);
+	otlp_attr_bool_quick(o, SLICE("haproxy.connection.reused"), y->is_reused);
 	if (y->connected_ns)
 		INT("haproxy.time.connect_ms", timing_span(y->begin_ns, y->connected_ns));
 	if (y->answer_ns)

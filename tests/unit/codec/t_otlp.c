@@ -170,13 +170,51 @@ static void attributes(struct strbuf *b, bool json, bool quick, int n)
 		else
 			otlp_attr_text(&o, SLICE("a.key"), value);
 	}
-	for (int64_t i = -1; i < 1 << 16; i += i / 16 + 1) {
+	for (int i = 0; i < 2; i++) {
+		if (quick)
+			otlp_attr_bool_quick(&o, SLICE("b"), i);
+		else
+			otlp_attr_bool(&o, SLICE("b"), i);
+	}
+	for (int64_t i = -1; i < 1 << 23; i += i / 16 + 1) {
 		if (quick)
 			otlp_attr_int_quick(&o, SLICE("n"), i);
 		else
 			otlp_attr_int(&o, SLICE("n"), i);
 	}
 	otlp_span_close(&o, &s);
+}
+
+/* A span with a state is written field by field: but for that field, the bytes are the same. */
+static void test_quick_span(void)
+{
+	static const char *const names[] = { "GET", "", "G\xc3\xa9", "123456789012345678901234567890123" };
+	int differ = 0;
+
+	for (int n = 0; n < 16; n++) {
+		struct otlp_span s = { .trace = { 1, 2 }, .span = 3, .parent = n & 1 ? 4 : 0,
+				       .kind = n & 2 ? OTLP_SERVER : OTLP_CLIENT, .start_ns = 5,
+				       .end_ns = 6, .name = slice_of(names[n / 4]) };
+		const size_t at = 2 + 18 + 10, more = 3;
+		struct strbuf a, b;
+		struct otlp o;
+
+		strbuf_init(&a);
+		strbuf_init(&b);
+		o = otlp_begin(&a, OTLP_TRACES, false);
+		otlp_span_open(&o, &s);
+		otlp_span_close(&o, &s);
+		s.state = SLICE("x");
+		o = otlp_begin(&b, OTLP_TRACES, false);
+		otlp_span_open(&o, &s);
+		otlp_span_close(&o, &s);
+		differ += b.len != a.len + more || (size_t)(unsigned char)a.ptr[1] != a.len - 2 ||
+			  memcmp(a.ptr + 2, b.ptr + 2, at - 2) != 0 ||
+			  memcmp(a.ptr + at, b.ptr + at + more, a.len - at) != 0;
+		strbuf_fini(&a);
+		strbuf_fini(&b);
+	}
+	is_int(differ, 0, "spans in one go are the same bytes");
 }
 
 static void test_quick(void)
@@ -226,6 +264,7 @@ int main(void)
 	test_span();
 	test_metrics();
 	test_lengths();
+	test_quick_span();
 	test_quick();
 	test_answers();
 	return done_testing();
