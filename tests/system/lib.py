@@ -32,11 +32,12 @@ REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-
 
 
 def use_tools():
-    """Finds the modules that scripts/install-deps has put under build/tools, behind those of the system."""
+    """Finds the modules that scripts/install-deps has put under build/tools, before those of the system: what they need may
+    be younger than Debian's (aioquic's cryptography)."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/tools/python/lib/python%d.%d/site-packages"
                         % sys.version_info[:2])
     if path not in sys.path:
-        sys.path.append(path)
+        sys.path.insert(1, path)
 
 
 def arguments(doc, *extra):
