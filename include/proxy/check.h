@@ -124,6 +124,16 @@ struct server_checks {
 
 #define CHECK_TEXT_MAX 240
 
+/* Results that were the same, one behind the other. */
+#define CHECK_PAST_MAX 12
+struct check_past {
+	uint64_t first_ms, last_ms;    /* of the monotonic clock */
+	unsigned count;
+	uint16_t status;               /* enum check_status */
+	int code;
+	int64_t longest_ms;            /* duration */
+};
+
 /* What is known of one of a server's checks. */
 struct check_state {
 	unsigned flags;                /* atomic: enum check_flags */
@@ -139,6 +149,8 @@ struct check_state {
 	struct sockaddr_in6 addr;      /* same (or IPv4), under the lock; AF_UNSPEC: check_conf */
 	char *send;                    /* agent-send at run time: owned, under the lock */
 	char *text;                    /* of the last check: owned, under the lock; NULL: none */
+	struct check_past *past;       /* a ring: owned, under the lock; NULL: none */
+	unsigned past_count;           /* all that there have been; the last one is growing */
 };
 
 /* What a check has found. */
@@ -193,6 +205,8 @@ void check_report(struct server *srv, bool agent, const struct check_result *r);
 struct check_state *check_state_of(const struct server *srv, bool agent);
 /* Copies the last text (at most <size> bytes with the NUL). */
 void check_text(const struct server *srv, bool agent, char *out, size_t size);
+/* What its last checks have found, newest first. Returns how many. */
+unsigned check_past(const struct server *srv, bool agent, struct check_past out[CHECK_PAST_MAX]);
 /* Milliseconds between checks, as the server stands now. */
 int64_t check_interval_ms(const struct server *srv, bool agent);
 /* Where it connects now: address and port. False: it has no port. */

@@ -5,6 +5,8 @@
  */
 #include <string.h>
 #include "base/bug.h"
+#include "base/clock.h"
+#include "proxy/server.h"
 #include "stats_page_priv.h"
 
 static void put_value(struct strbuf *out, const struct stats_value *v)
@@ -66,6 +68,38 @@ static void put_history(struct strbuf *out, const struct stats_call *sc, const s
 	strbuf_add_str(out, "</div>\n");
 }
 
+/* What a server's checks or its agent have found lately: results that were the same are one line. */
+static void put_past(struct strbuf *out, const struct server *srv, bool agent)
+{
+	struct check_past past[CHECK_PAST_MAX];
+	unsigned n = check_past(srv, agent, past);
+	uint64_t now_ms = clock_now_ms();
+
+	if (!n)
+		return;
+	strbuf_printf(out, "<table class=\"one\" id=\"%s\"><caption>%s</caption>\n<thead><tr>"
+		      "<th scope=\"col\">Result</th><th scope=\"col\">Times</th>"
+		      "<th scope=\"col\">First, ago</th><th scope=\"col\">Last, ago</th>"
+		      "<th scope=\"col\">Longest</th><th scope=\"col\">Meaning</th></tr></thead>\n"
+		      "<tbody>\n", agent ? "agent" : "checks",
+		      agent ? "What the agent said" : "Health checks");
+	for (unsigned i = 0; i < n; i++) {
+		const struct check_past *p = &past[i];
+		enum check_status status = (enum check_status)p->status;
+
+		strbuf_printf(out, "<tr><th scope=\"row\">%s", check_status_code(status));
+		if (check_status_has_code(status))
+			strbuf_printf(out, " %d", p->code);
+		strbuf_printf(out, "</th><td>%u</td><td>", p->count);
+		stats_put_seconds(out, (int64_t)((now_ms - p->first_ms) / 1000));
+		strbuf_add_str(out, "</td><td>");
+		stats_put_seconds(out, (int64_t)((now_ms - p->last_ms) / 1000));
+		strbuf_printf(out, "</td><td>%lldms</td><td class=\"text\">%s</td></tr>\n",
+			      (long long)p->longest_ms, check_status_text(status));
+	}
+	strbuf_add_str(out, "</tbody></table>\n");
+}
+
 void stats_html_one(struct strbuf *out, struct stats_call *sc)
 {
 	const struct history *ring = NULL;
@@ -86,6 +120,10 @@ void stats_html_one(struct strbuf *out, struct stats_call *sc)
 	if (px) {
 		put_state(out, sc);
 		put_history(out, sc, px, ring);
+		if (sc->srv) {
+			put_past(out, sc->srv, false);
+			put_past(out, sc->srv, true);
+		}
 		put_columns(out, sc);
 	} else {
 		strbuf_add_str(out, "<p class=\"note bad\">There is no such frontend, backend or "

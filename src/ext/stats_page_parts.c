@@ -60,6 +60,7 @@ const struct proxy *stats_find_one(struct stats_call *sc, const struct history *
 		stats_fill_backend(&sc->row, px, false);
 	else
 		stats_fill_server(&sc->row, srv);
+	sc->srv = srv;
 	stats_hide_legends(sc);
 	*ring = stats_history_of(sc->row.kind, px, srv);
 	return px;

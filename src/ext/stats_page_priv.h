@@ -79,6 +79,7 @@ struct stats_call {
 	struct slice filter;       /* scope=: a part of names; none: all */
 	struct slice status;       /* st= */
 	struct slice one[2];       /* px=, sv=: the page of one object */
+	const struct server *srv;  /* that is this object; NULL: it is none */
 	bool all_columns;
 	bool has_span;
 	struct history_span span;  /* of the lines */

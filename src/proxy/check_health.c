@@ -102,6 +102,28 @@ static bool health_pass(struct check_state *cs)
 	return true;
 }
 
+/* Under the lock. */
+static void past_add(struct check_state *cs, const struct check_result *r)
+{
+	uint64_t now_ms = clock_now_ms();
+	struct check_past *p;
+
+	if (!cs->past)
+		cs->past = calloc(CHECK_PAST_MAX, sizeof(*cs->past));
+	if (!cs->past)
+		return;
+	p = &cs->past[(cs->past_count - 1) % CHECK_PAST_MAX];
+	if (!cs->past_count || p->status != r->status || p->code != r->code) {
+		p = &cs->past[cs->past_count++ % CHECK_PAST_MAX];
+		*p = (struct check_past){ .first_ms = now_ms, .status = (uint16_t)r->status,
+					  .code = r->code };
+	}
+	p->last_ms = now_ms;
+	p->count++;
+	if (r->duration_ms > p->longest_ms)
+		p->longest_ms = r->duration_ms;
+}
+
 /* Keeps <r>, counts. True: there is something to log. Under the lock. */
 static bool state_update(struct server *srv, bool agent, const struct check_result *r)
 {
@@ -118,6 +140,7 @@ static bool state_update(struct server *srv, bool agent, const struct check_resu
 		cs->text = calloc(1, CHECK_TEXT_MAX);
 	if (cs->text)
 		put_info(cs->text, CHECK_TEXT_MAX, r->text ? r->text : "");
+	past_add(cs, r);
 	switch (outcome) {
 	case CHECK_RES_FAILED:
 		return health_fail(srv, cs, agent) || changed;

@@ -136,7 +136,9 @@ void check_state_fini(struct check_state *cs)
 {
 	free(cs->send);
 	free(cs->text);
+	free(cs->past);
 	cs->send = cs->text = NULL;
+	cs->past = NULL;
 }
 
 void check_pause(struct server *srv, bool on, bool was_up)
@@ -225,6 +227,19 @@ void check_text(const struct server *srv, bool agent, char *out, size_t size)
 	lock_take(&srv->proxy->state->change_lock);
 	snprintf(out, size, "%s", cs->text ? cs->text : "");
 	lock_drop(&srv->proxy->state->change_lock);
+}
+
+unsigned check_past(const struct server *srv, bool agent, struct check_past out[CHECK_PAST_MAX])
+{
+	struct check_state *cs = check_state_of(srv, agent);
+	unsigned n;
+
+	lock_take(&srv->proxy->state->change_lock);
+	n = cs->past_count < CHECK_PAST_MAX ? cs->past_count : CHECK_PAST_MAX;
+	for (unsigned i = 0; i < n; i++)
+		out[i] = cs->past[(cs->past_count - 1 - i) % CHECK_PAST_MAX];
+	lock_drop(&srv->proxy->state->change_lock);
+	return n;
 }
 
 void check_reason_text(const struct server *srv, bool agent, char *out, size_t size)

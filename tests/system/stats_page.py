@@ -179,6 +179,12 @@ def objects(tap, port):
     tap.ok("<b>;" not in text and "'><b>" not in text, "what a client writes is escaped, or refused", text[:300])
 
 
+def past(text):
+    """What is told of earlier checks: [(result, how often)]."""
+    table = re.search(r'id="checks">(.*?)</table>', text, re.S)
+    return [(name, int(times)) for name, times in re.findall(r'<th scope="row">([^<]*)</th><td>(\d+)</td>', table.group(1) if table else "")]
+
+
 def scoped(tap, args):
     numbers = lib.ports(1)
     with lib.Proxy(args.program, SCOPED.format(port=numbers[0])) as proxy:
@@ -191,6 +197,14 @@ def scoped(tap, args):
         one = get(numbers[0], "/s;px=app;sv=closed")[2]
         tap.ok("L4CON" in one and "DOWN" in one, "the page of one server says why, too")
         tap.ok("127.0.0.1:1<" not in one, "without show-legends there is no address")
+        lib.until(lambda: past(get(numbers[0], "/s;px=app;sv=wrong")[2])[0][1] > 2)
+        found = past(get(numbers[0], "/s;px=app;sv=wrong")[2])
+        tap.ok(len(found) == 1 and found[0][0] == "L7STS 404" and found[0][1] > 2, "results that are the same are one line", found)
+        proxy.ctl("set server app/wrong check-port 1")
+        lib.until(lambda: past(get(numbers[0], "/s;px=app;sv=wrong")[2])[0][0] == "L4CON")
+        found = past(get(numbers[0], "/s;px=app;sv=wrong")[2])
+        tap.eq([name for name, _ in found], ["L4CON", "L7STS 404"], "others are a new one, the newest first")
+        tap.eq(past(get(numbers[0], "/s;px=app;sv=BACKEND")[2]), [], "a backend has none")
 
 
 def forms(tap, port):
