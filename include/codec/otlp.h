@@ -86,13 +86,6 @@ void otlp_point_close_histogram(struct otlp *o, uint64_t start_ns, uint64_t now_
 void otlp_attr_text(struct otlp *o, struct slice key, struct slice value);
 void otlp_attr_int(struct otlp *o, struct slice key, int64_t value);
 void otlp_attr_bool(struct otlp *o, struct slice key, bool value);
-/* The same of a key that is a constant of at most OTLP_KEY_MAX bytes, for those of every span: in
- * Protocol Buffers a short one is written where it is called, without calls to copy its bytes.
- */
-#define OTLP_KEY_MAX 40
-static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct slice value);
-static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t value);
-static inline void otlp_attr_bool_quick(struct otlp *o, struct slice key, bool value);
 /* For attributes of a resource: appended to <out> for otlp_envelope(). */
 struct otlp otlp_resource_begin(struct strbuf *out, bool json);
 
@@ -106,8 +99,12 @@ uint64_t otlp_rejected(enum otlp_signal signal, bool json, struct slice answer);
 struct slice otlp_path(enum otlp_signal signal);
 struct slice otlp_content_type(bool json);
 
-/* --- the quick ones --------------------------------------------------------------------------- */
+/* --- the quick ones: for attributes of every span, whose keys are constants of at most
+ * OTLP_KEY_MAX bytes. In Protocol Buffers a short one is written where it is called, without calls
+ * to copy it.
+ */
 
+#define OTLP_KEY_MAX 40
 #define OTLP_QUICK_MAX 64 /* bytes of a text; with its key, all lengths are one byte */
 
 /* Copies a text. False: not all of it is ASCII. */
@@ -119,7 +116,9 @@ static inline bool otlp_is_quick(const struct otlp *o)
 	return likely(!o->json && o->out->size - o->out->len > OTLP_KEY_MAX + OTLP_QUICK_MAX + 24);
 }
 
-/* All but the value: its field and wire type are <tag>, and <len> bytes follow. Returns their place. */
+/* All but the value: its field and wire type are <tag>, and <len> bytes follow. Returns their
+ * place.
+ */
 static inline char *otlp_quick_key(const struct otlp *o, struct slice key, char tag, size_t len)
 {
 	char *to = o->out->ptr + o->out->len;
@@ -136,6 +135,7 @@ static inline char *otlp_quick_key(const struct otlp *o, struct slice key, char 
 	return to + 3;
 }
 
+/* As otlp_attr_text(). */
 static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct slice value)
 {
 	if (likely(otlp_is_quick(o) && value.len <= OTLP_QUICK_MAX)) {
@@ -150,6 +150,7 @@ static inline void otlp_attr_text_quick(struct otlp *o, struct slice key, struct
 	otlp_attr_text(o, key, value);
 }
 
+/* As otlp_attr_int(). */
 static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t value)
 {
 	if (likely(otlp_is_quick(o) && (uint64_t)value < 1 << 21)) {
@@ -165,6 +166,7 @@ static inline void otlp_attr_int_quick(struct otlp *o, struct slice key, int64_t
 	otlp_attr_int(o, key, value);
 }
 
+/* As otlp_attr_bool(). */
 static inline void otlp_attr_bool_quick(struct otlp *o, struct slice key, bool value)
 {
 	if (likely(otlp_is_quick(o))) {

@@ -2,8 +2,8 @@
 /* registry.c - the keyword and section tables of all modules: look-up and suggestions
  *
  * One array sorted by words. Keywords that may stand in several places have several records with
- * the same words (maxconn of global, of a listen, of a bind line): they are neighbours. So are those
- * of one first word, which is what a line is looked up by.
+ * the same words (maxconn of global, of a listen, of a bind line): they are neighbours. So are
+ * those of one first word, which is what a line is looked up by.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -68,7 +68,7 @@ static void put_history(struct strbuf *out, const struct stats_call *sc, const s
 	strbuf_add_str(out, "</div>\n");
 }
 
-/* What a server's checks or its agent have found lately: results that were the same are one line. */
+/* What a server's checks or its agent found lately: results that were the same are one line. */
 static void put_past(struct strbuf *out, const struct server *srv, bool agent)
 {
 	struct check_past past[CHECK_PAST_MAX];

@@ -139,7 +139,7 @@ static void server_changes(struct server *srv, struct changes *c)
 	check_changes(srv, true, c);
 }
 
-/* Cookies of servers; whoever knows the key can make them. */
+/* Cookies of servers; a client that knows the key can make them. */
 static void cookie_changes(const struct proxy *px, struct changes *c)
 {
 	const struct persist_proxy *pp = persist_of_proxy(px);

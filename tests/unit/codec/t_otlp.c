@@ -188,7 +188,8 @@ static void attributes(struct strbuf *b, bool json, bool quick, int n)
 /* A span with a state is written field by field: but for that field, the bytes are the same. */
 static void test_quick_span(void)
 {
-	static const char *const names[] = { "GET", "", "G\xc3\xa9", "123456789012345678901234567890123" };
+	static const char *const names[] = { "GET", "", "G\xc3\xa9",
+					     "123456789012345678901234567890123" };
 	int differ = 0;
 
 	for (int n = 0; n < 16; n++) {
