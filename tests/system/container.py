@@ -223,9 +223,12 @@ def answer(port):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    if lib.is_reference(args.program) or os.geteuid() != 0:
-        print("1..0 # skip needs root, and --ask, which the reference has not")
+    if lib.is_reference(args.program):
+        print("1..0 # skip needs --ask, which the reference has not")
         return
+    if os.geteuid() != 0:
+        tap.apart("root", "an image without an engine")
+        tap.done()
     if lib.is_sanitized(args.program):
         print("1..0 # skip looking for leaks needs /proc, which is not in the root folder")
         return

@@ -474,7 +474,7 @@ def more_checks_than_connections(tap, b):
 def rights(tap, b):
     """chroot, uid and gid are in force once the program serves."""
     if os.getuid():
-        tap.skip("chroot, uid, gid", "needs root")
+        tap.apart("root", "chroot, uid, gid")
         return
     root = os.path.join(b.dir, "root")
     os.mkdir(root)
@@ -534,7 +534,7 @@ def same_user(tap, b):
 def rights_of_root(tap, b):
     """Who starts it as root and keeps root's rights, or the root folder, is warned; chroot auto."""
     if os.getuid():
-        tap.skip("rights of root", "needs root")
+        tap.apart("root", "rights of root")
         return
     for lines, folder, user in (("", True, True), ("\tchroot /\n", False, True), ("\tuid 0\n", True, False),
                                 ("\tuser root\n\tchroot /\n", False, False), ("\tgid 0\n", True, True),
