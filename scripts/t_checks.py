@@ -435,6 +435,9 @@ def tap_tests():
     text, _ = run(tap, program("1..2\nok 1 # skip no such thing\nok 2"), "t.py")
     results.append("tap: 1 passed, 0 failed, 1 skipped" in text)
     print("%sok %d - run-tap: a skipped test is no passed one" % ("" if results[-1] else "not ", len(results)))
+    text, _ = run(tap, program("1..3\nok 1 - a # skip apart: servers\nok 2 - b # skip apart: servers\nok 3"), "t.py")
+    results.append("left out: 2 of servers\ntap: 1 passed, 0 failed, 0 skipped" in text)
+    print("%sok %d - run-tap: what needs more is told once" % ("" if results[-1] else "not ", len(results)))
 
 
 format_tests()
