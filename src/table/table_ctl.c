@@ -419,8 +419,8 @@ static bool request_arguments(struct ctl_request *rq, struct table_request *r)
 	const char *word = word_at(rq, 0);
 	enum verb verb = verb_of(rq);
 
-	if (rq->at >= rq->count)
-		return verb != VERB_SET;
+	if (rq->at >= rq->count && verb != VERB_SET)
+		return true;
 	if (strcmp(word, "key") == 0)
 		by_key(rq, r->table);
 	else if (strcmp(word, "ptr") == 0)

@@ -137,7 +137,7 @@ def tables(r):
         "set table %s key %s data.%s %s" % (t, key, data, value), "set table %s key %s data.%s %s data.gpc0 3" % (t, key, data, value),
         "set table %s key %s" % (t, key), "clear table %s key %s" % (t, key), "clear table %s data.%s %s %s" % (t, data, op, value),
         "show table %s data.%s %s %s" % (t, data, op, value), "show table %s key %s" % (t, key), "show table " + t, "show table",
-        "clear table " + t, "set table " + t, "set table %s key" % t, "show table %s data.gpc0 gt 0 data.gpc1 lt 9" % t,
+        "clear table " + t, "set table none", "set table %s key" % t, "show table %s data.gpc0 gt 0 data.gpc1 lt 9" % t,
         "show table %s ptr 0x1" % t, "set table %s ptr 0x1 data.gpc0 1" % t, "clear table %s ptr zz" % t])
 
 

@@ -99,7 +99,7 @@ def test_children(tap, args):
             f.write(CHECK)
         os.chmod(folder + "/check", 0o755)
         more = "backend b\n\toption external-check\n\texternal-check path /usr/bin:/bin\n\texternal-check command %s/check\n" \
-               "\tserver s 127.0.0.1:1 check inter 100ms\n" % folder
+               "\tserver s 127.0.0.1:1 check inter 3s\n" % folder
         with Master(args, glob="\texternal-check\n\tinsecure-fork-wanted\n") as m:
             for version in ("v2", "v3"):
                 m.write(version, more=more)

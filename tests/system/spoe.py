@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # differs: spoe-hello
+# differs: spoe-parent
 # differs: spoe-sessions
 """Agents of SPOE: what they get at each event, what their answers set, and what becomes of a stream when an agent is slow,
 wrong, gone or never there; many streams at once, and clients that leave. --count N streams at once (200)."""
@@ -135,6 +136,18 @@ def events(tap, args):
         if not lib.is_reference(args.program):
             row = sc.proxy.stats()["agents", "BACKEND"]
             tap.ok(0 < int(row["stot"]) <= 2 < agent.notifies, "a session of the backend is a connection", row["stot"])
+
+
+def parents(tap, args):
+    """Rules of the agents' backend cannot set variables of the stream that asks."""
+    rules = "\n\t".join("tcp-request content set-var(%s) %s" % (name, value) for name, value in (
+        ("ptxn.mine", "str(bad)"), ("psess.mine", "str(bad)"), ("preq.mine", "str(bad)"), ("proc.been", "str(been)"),
+        ("proc.parent", "var(ptxn.path)")))
+    shown = "%[var(txn.mine)]%[var(sess.mine)]%[var(req.mine)]|%[var(proc.been)]|%[var(proc.parent)]"
+    with Scene(args, spop.Agent(lambda m, s, n: b""), shown=shown, backend=rules) as sc:
+        sc.get("/x")
+        tap.eq(sc.get("/x"), (200, "|been|/x" if lib.is_reference(args.program) else "|been|"),
+               "rules of the backend set none of the parent's variables")
 
 
 def values(tap, args):
@@ -301,7 +314,7 @@ def lost(tap, args):
 def main():
     args = lib.arguments(__doc__, ("count", 200, "streams at once"))
     tap = lib.Tap()
-    for test in (events, values, errors, after_errors, after_answers, engine, lost, together):
+    for test in (events, parents, values, errors, after_errors, after_answers, engine, lost, together):
         test(tap, args)
     tap.done()
 

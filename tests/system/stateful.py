@@ -106,6 +106,11 @@ class Run:
                 self.worlds.append(World(program, name, origin, threads=2 if alone else 1, inside=alone and args.inside,
                                          more=lib_stateful_more.CONF, more_global=lib_stateful_more.GLOBAL,
                                          place=lambda to: lib_stateful_more.place(args.folder, to)))
+        except RuntimeError as e:
+            self.close()
+            if len(self.worlds) == 1:    # the one of the reference
+                raise Reference("it did not start: %s" % e)
+            raise
         except Exception:
             self.close()
             raise
@@ -192,7 +197,19 @@ class Run:
 
 
 class Reference(Exception):
-    """The reference ended or hung: nothing to compare with."""
+    """The reference ended or hung, or the machine was too slow for checks: nothing to compare with."""
+
+
+SLOW = re.compile(r"(Layer4|Layer7) timeout")    # no server of Origin makes a check wait so long
+
+
+def check_timed_out(run):
+    """The first of the programs whose log tells of a check that timed out: a sign of a busy machine."""
+    for w in run.worlds:
+        with w.log.changed:
+            if any(SLOW.search(l) for l in w.log.lines):
+                return w.name
+    return None
 
 
 def result(args, programs, origin, ops):
@@ -201,6 +218,9 @@ def result(args, programs, origin, ops):
     try:
         run.play(ops)
     except Found as e:
+        slow = check_timed_out(run)
+        if slow:
+            raise Reference("%s: a check timed out, the machine is too slow (%s)" % (slow, e.kind))
         return e
     finally:
         run.close()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# differs: ctl-set-table-alone
 """show table, set table and clear table: each operator, several filters, cells of arrays, entries by key and by ptr, entries that are
 tracked, and rates that fall while they are asked for. The answers are the same of both programs."""
 import re
@@ -57,6 +58,16 @@ def filters(tap, proxy):
     tap.ok(lib.until(lambda: not keys(proxy, "show table numbers data.gpc0_rate gt 1")), "which falls with time")
 
 
+def no_key(tap, proxy, program):
+    proxy.ctl("set table numbers key 7 data.gpc0 1")
+    before = keys(proxy, "show table numbers")
+    answer = proxy.ctl("set table numbers")
+    if not lib.is_reference(program):
+        tap.ok(answer.startswith("Required arguments:"), "set table without a key is refused", answer)
+        tap.eq(keys(proxy, "show table numbers"), before, "and changes nothing")
+    proxy.ctl("clear table numbers")
+
+
 def pointers(tap, proxy):
     proxy.ctl("set table arrays key one data.gpc[0] 1; set table arrays key two data.gpc[0] 2")
     ptr = dict(re.findall(r"(0x\w+): key=(\S+)", proxy.ctl("show table arrays")))
@@ -97,6 +108,7 @@ def main():
     tap, p = lib.Tap(), lib.ports(2)
     with lib.Proxy(args.program, CONF.format(p=p)) as proxy:
         tap.attempt("filters", filters, tap, proxy)
+        tap.attempt("no key", no_key, tap, proxy, args.program)
         tap.attempt("pointers", pointers, tap, proxy)
         tap.attempt("held", held, tap, proxy, p[0])
         tap.attempt("tables", tables, tap, proxy)
