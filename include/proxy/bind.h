@@ -112,6 +112,8 @@ struct listener_conf {
 	const char *reverse;
 	struct server *reverse_server; /* what it names, once checked */
 	unsigned is_left;            /* atomic: rhttp@: nothing is opened for it any more */
+	unsigned handshakes;         /* atomic: QUIC: connections that are no sessions yet */
+	unsigned handshakes_max;     /* what its backlog allows of these */
 	struct listener_state *state;
 	void *opened;                /* the stream floor's sockets */
 };

@@ -323,6 +323,14 @@ static void set_congestion(int fd, const char *name, const struct listener_conf 
 		 strerror(errno));
 }
 
+/* The backlog of a line of QUIC is for handshakes that go on and for connections that are not
+ * accepted yet. There are none of these here: half of it is for handshakes, as in HAProxy.
+ */
+static unsigned handshakes_max(int backlog)
+{
+	return backlog > 1 ? (unsigned)backlog / 2 : 1;
+}
+
 bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags)
 {
 	unsigned n = shard_count(l);
@@ -337,6 +345,7 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 	o->donor = donor;
 	listen_settings(l->bind, &set);
 	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
+	l->handshakes_max = handshakes_max(o->backlog);
 	for (unsigned i = 0; i < n; i++) {
 		int fd = open_socket(l, &set, i, error, sizeof(error));
 

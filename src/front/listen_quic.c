@@ -21,14 +21,31 @@ static enum quic_verdict judge(void *owner, const struct addr *peer, const struc
 	return judge_hook(owner, peer, local);
 }
 
+static bool handshake_begins(struct listener_conf *l)
+{
+	if (__atomic_add_fetch(&l->handshakes, 1, __ATOMIC_RELAXED) <= l->handshakes_max)
+		return true;
+	__atomic_sub_fetch(&l->handshakes, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static void handshake_ends(struct listener_conf *l)
+{
+	__atomic_sub_fetch(&l->handshakes, 1, __ATOMIC_RELAXED);
+}
+
 /* A connection that is no session yet is of its generation until it has become one. */
 static bool may_begin(void *owner)
 {
 	struct listener_conf *l = owner;
 	unsigned wait_ms = 0;
 
-	if (!listen_may_accept(l, &wait_ms))
+	if (!handshake_begins(l))
 		return false;
+	if (!listen_may_accept(l, &wait_ms)) {
+		handshake_ends(l);
+		return false;
+	}
 	config_take(l->bind->proxy->config);
 	return true;
 }
@@ -38,6 +55,7 @@ static void gone(void *owner)
 	struct listener_conf *l = owner;
 	struct config *cfg = l->bind->proxy->config;
 
+	handshake_ends(l);
 	listen_free_place(l);
 	config_drop(&cfg);
 }
@@ -92,6 +110,7 @@ static void ready(void *owner, struct quic_conn *q)
 		.dst = *quic_conn_local(q), .since_ns = quic_conn_since_ns(q),
 	};
 
+	handshake_ends(l);
 	accept_hook(l, &client);
 	config_drop(&cfg);
 }

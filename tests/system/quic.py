@@ -551,6 +551,28 @@ async def forgeries(tap, args, crt):
         tap.eq(kinds, [[(0xc0, True)]] * len(forged), "tokens of another client, or changed: it is told at once, in a small packet")
 
 
+async def backlog(tap, args, crt):
+    """Half as many handshakes as a line's backlog go on at the same time: first packets beyond that are passed over."""
+    with Bed(args, crt, options="backlog 4", request="5s\n\ttimeout client-hs 3s") as bed, contextlib.ExitStack() as stack:
+        def is_answered(seconds):
+            s = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            s.connect(("127.0.0.1", bed.port))
+            s.send(first_datagrams(bed)[0])
+            s.settimeout(seconds)
+            try:
+                return len(s.recv(65536)) > 0
+            except TimeoutError:
+                return False
+        row = lambda: int(bed.proxy.stats()["web", "FRONTEND"]["quic_half_open_conn"])
+        tap.eq([is_answered(lib.PATIENCE) for _ in range(2)], [True, True], "two handshakes of a backlog of 4 are answered")
+        tap.eq(row(), 2, "both go on")
+        tap.ok(not is_answered(0.5), "a third one is not answered")
+        tap.eq(row(), 2, "nor counted")
+        tap.ok(lib.until(lambda: row() < 2), "until one has ended")
+        async with lib_quic.client(bed.port) as c:
+            tap.eq((await c.request("GET", "/1"))[0], 200, "then others are served")
+
+
 async def bombs(tap, args, crt):
     """Heads that are small on the wire."""
     with Bed(args, crt) as bed:
@@ -617,7 +639,7 @@ def by_aioquic(tap, args, crt):
             asyncio.run(kills(tap, bed))
             asyncio.run(reloads(tap, bed))
         tap.ok(bed.proxy.alive(), "the program still runs")
-    for part in goes_idle, vanishes, retries, versions, own_sockets, taken_over, moves, forgeries, bombs, glitches, congestion_marks:
+    for part in goes_idle, vanishes, retries, versions, own_sockets, taken_over, moves, forgeries, backlog, bombs, glitches, congestion_marks:
         asyncio.run(part(tap, args, crt))
     asyncio.run(soft_stop(tap, args, crt))
 
