@@ -180,8 +180,11 @@ static void ask(struct resolution *r, enum dns_type type)
 
 static void begin_try(struct resolution *r)
 {
-	r->tried_other = !has_families(r->first) || !is_accepted(r, other_type(r->first));
-	ask(r, is_accepted(r, r->first) ? r->first : other_type(r->first));
+	bool first = is_accepted(r, r->first);
+
+	r->tried_other = !has_families(r->first) || !first ||
+			 !is_accepted(r, other_type(r->first));
+	ask(r, first ? r->first : other_type(r->first));
 }
 
 void resolution_run(struct resolution *r)

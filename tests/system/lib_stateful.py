@@ -169,8 +169,9 @@ class Ended(Exception):
 
 
 class World:
-    def __init__(self, program, name, origin, threads=1, inside=False, more="", more_global="", place=None):
+    def __init__(self, program, name, origin, threads=1, inside=False, more="", more_global="", place=None, inter=40):
         self.program, self.name, self.origin = program, name, origin
+        self.inter = "inter %dms" % inter
         self.inside = inside    # reloads happen in the process
         self.dir = tempfile.mkdtemp(prefix="haps.")
         self.log = lib.Syslog()
@@ -184,7 +185,7 @@ class World:
             place(self.dir)
         fill = dict(origin.ports, dir=self.dir, log=self.log.port, threads=threads, **self.ports)
         more, more_global = more.format(**fill), more_global.format(**fill)
-        self.conf = CONF.format(more=more, more_global=more_global, **fill)
+        self.conf = re.sub(r"inter 40ms", self.inter, CONF.format(more=more, more_global=more_global, **fill))
         self.proxy = lib.Proxy(program, self.conf)
         self.words = [(self.dir, "DIR"), (self.proxy.dir, "CONF")]
         self.words += [(str(p), n.upper()) for n, p in list(origin.ports.items()) + list(self.ports.items())]
@@ -228,6 +229,7 @@ class World:
                 lines = [l for l in lines if l.startswith("0x")]
                 return lines[int(words[3]) % len(lines)].split()[0] if lines else "0x1"
             return str(self.origin.ports.get(words[0]) or self.ports.get(words[0]) or m.group(0))
+        text = text.replace("inter 40ms", self.inter)
         return re.sub(r"\{(dir|(?:ref|file|base64|sess) [^}]*|[og][1-4])\}", one, text)
 
     def session_of(self, n):

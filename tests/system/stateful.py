@@ -103,7 +103,7 @@ class Run:
         alone = len(programs) == 1
         try:
             for name, program in programs:
-                self.worlds.append(World(program, name, origin, threads=2 if alone else 1, inside=alone and args.inside,
+                self.worlds.append(World(program, name, origin, threads=2 if alone else 1, inside=alone and args.inside, inter=args.inter,
                                          more=lib_stateful_more.CONF, more_global=lib_stateful_more.GLOBAL,
                                          place=lambda to: lib_stateful_more.place(args.folder, to)))
         except RuntimeError as e:
@@ -160,7 +160,7 @@ class Run:
             if d:
                 raise Found("answer to " + kind, "answer to %s\n%s" % (op, d))
         if WAITS.search(op):
-            time.sleep(0.12)
+            time.sleep(self.args.inter * 0.003)
         everything = i % 10 == 9 or op == "reload"
         self.settle(op, lambda w: lib_stateful.observe(w, everything), kind)
         for w in self.worlds:
@@ -170,14 +170,14 @@ class Run:
         """Raises Found, or nothing."""
         i, op = -1, "the start"
         try:
-            time.sleep(0.12)
+            time.sleep(self.args.inter * 0.003)
             self.settle(op, lambda w: lib_stateful.observe(w, True), "start")
             for w in self.worlds:
                 w.logs()
             for i, op in enumerate(ops):
                 self.step(i, op)
                 if op == "reload":    # what both say of the end of the one before and of checks at start
-                    time.sleep(0.12)
+                    time.sleep(self.args.inter * 0.003)
                     for w in self.worlds:
                         w.logs()
                 elif i % 5 == 4:
@@ -277,6 +277,7 @@ def main():
     args = lib.arguments(__doc__, ("seconds", 20.0, "how long"), ("seed", 1, "of the first sequence"), ("length", 60, "steps of one"),
                          ("reference", lib.REFERENCE, "the program to compare with; empty: none"), ("replay", "", "a script"),
                          ("groups", "", "only these, as state,maps"), ("skip", "", "steps that match are left out"),
+                         ("inter", 40, "ms between checks: more on a busy machine"),
                          ("inside", False, "reloads happen in the process, when ours runs alone"),
                          ("go-on", False, "look for more after a first finding"))
     tap = lib.Tap()
