@@ -50,6 +50,10 @@ struct config {
 	bool is_lent;
 	unsigned generation;      /* 1 for the first */
 	bool is_checked;          /* what is parsed from now on is added at run time */
+	/* the first thing, with its place, that takes the capability cap_net_raw or cap_net_admin
+	 * while the program runs; NULL: none. See conf_needs_net()
+	 */
+	const char *needs_net;
 	struct conf_state *state; /* owned: environment, default-path; private to the engine */
 	/* its slots follow */
 };
@@ -318,6 +322,10 @@ char conf_name_bad_char(const char *name);
  */
 bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The line has <what>, which the kernel does with cap_net_raw or cap_net_admin only. The first one
+ * is kept in the generation, with its place.
+ */
+void conf_needs_net(struct conf_line *l, const char *what);
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -54,6 +54,13 @@ bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt
 	return false;
 }
 
+void conf_needs_net(struct conf_line *l, const char *what)
+{
+	if (!l->cfg->needs_net && !l->cfg->is_checked)
+		l->cfg->needs_net = arena_printf(&l->cfg->arena, "'%s' [%s:%d]", what,
+						 l->place.file, l->place.line);
+}
+
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 {
 	va_list ap;

@@ -177,6 +177,7 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 		config_drop(&cfg);
 		return false;
 	}
+	rights_raise(settings_of(cfg)->rights.caps);
 	if (!generation_start(main_modules, cfg, o)) {
 		diag_say(DIAG_ALERT, "[%s.main()] Some protocols failed to start their "
 			 "listeners! Exiting.",

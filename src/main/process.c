@@ -177,8 +177,34 @@ static void warn_of_rights(const struct main_settings *set, const struct main_op
 			 "'user root' if that is meant.", o->program);
 }
 
-static bool change_ids(const struct main_settings *set, const struct main_options *o)
+/* Does the change of user take away what the configuration needs? */
+static bool may_change_user(const struct config *cfg, const struct main_options *o)
 {
+	const struct main_settings *set = settings_of(cfg);
+
+	if (!cfg->needs_net || set->rights.uid <= 0 || geteuid() != 0 ||
+	    rights_reach_net(set->rights.caps))
+		return true;
+	diag_say(DIAG_ALERT, "[%s.main()] %s takes root's rights, or the capability cap_net_raw or "
+		 "cap_net_admin, which 'uid' and 'user' give up. Put 'setcap cap_net_raw' into the "
+		 "global section.", o->program, cfg->needs_net);
+	return false;
+}
+
+static void warn_of_lacking_rights(const struct config *cfg, const struct main_options *o)
+{
+	if (cfg->needs_net && !rights_reach_net(rights_in_force()))
+		diag_say(DIAG_WARNING, "[%s.main()] %s takes root's rights, or the capability "
+			 "cap_net_raw or cap_net_admin, which the process has not: it will not work.",
+			 o->program, cfg->needs_net);
+}
+
+static bool change_ids(const struct config *cfg, const struct main_options *o)
+{
+	const struct main_settings *set = settings_of(cfg);
+
+	if (!may_change_user(cfg, o))
+		return false;
 	if (set->rights.gid) {
 		if (getgroups(0, NULL) > 0 && setgroups(0, NULL) < 0)
 			diag_say(DIAG_WARNING, "[%s.main()] Failed to drop supplementary groups. "
@@ -205,6 +231,7 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 	if (set->rights.uid > 0 && !set->rights.gid && getgid() == 0)
 		diag_say(DIAG_WARNING, "[%s.main()] The process keeps the rights of group 0: set "
 			 "'gid' or 'group' beside 'uid' or 'user'.", o->program);
+	warn_of_lacking_rights(cfg, o);
 	return true;
 }
 
@@ -241,7 +268,7 @@ static bool settle_alone(const struct config *cfg, const struct main_options *o)
 	process_write_pid(pid_fd);
 	/* the last moment at which processes of another user can be signalled */
 	old_process_tell(o, o->old.signal);
-	if (!change_ids(set, o))
+	if (!change_ids(cfg, o))
 		return false;
 	set_process_flags(cfg, o);
 	leave_terminal(null_fd);
@@ -266,7 +293,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 		return false;
 	if (worker_is_first())
 		old_process_tell(o, o->old.signal);
-	if (!change_ids(set, o))
+	if (!change_ids(cfg, o))
 		return false;
 	set_process_flags(cfg, o);
 	return sandbox_apply(cfg, o);

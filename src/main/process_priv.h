@@ -36,10 +36,18 @@ bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *ba
 bool rights_go_apart(void);
 /* No capability is left; rights_restrict() then has none to look for. False: errno. */
 bool rights_give_up(void);
+/* Without root's rights: those of these that the process may have are in force from here on, before
+ * sockets are opened.
+ */
+void rights_raise(uint64_t caps);
 /* Before the change of user: they shall survive it. False: errno. */
 bool rights_keep(uint64_t caps);
-/* After it: these and no others. False: errno; EPERM: the process does not have them. */
+/* After it: these, as far as the process may have them, and no others. False: errno. */
 bool rights_restrict(uint64_t caps);
+/* Those that are in force. */
+uint64_t rights_in_force(void);
+/* Is one of these among them that conf_needs_net() is about? */
+bool rights_reach_net(uint64_t caps);
 /* No program is run from here on by this thread and those it starts, and no process started,
  * unless as root. As far as the kernel can: there is no error.
  */

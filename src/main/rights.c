@@ -91,6 +91,48 @@ bool rights_give_up(void)
 	return syscall(SYS_capset, &header, data) == 0;
 }
 
+/* What the process has of <caps> becomes its effective capabilities, beside <others> of these. */
+static bool put_in_force(uint64_t caps, bool others)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		uint32_t has = data[i].permitted & (uint32_t)(caps >> (32 * i));
+
+		data[i].effective = others ? data[i].effective | has : has;
+		if (!others) {
+			data[i].permitted = has;
+			data[i].inheritable = 0;
+		}
+	}
+	header.version = _LINUX_CAPABILITY_VERSION_3;
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+void rights_raise(uint64_t caps)
+{
+	if (caps && geteuid() != 0)
+		put_in_force(caps, true);
+}
+
+uint64_t rights_in_force(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return 0;
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+bool rights_reach_net(uint64_t caps)
+{
+	return caps & ((uint64_t)1 << CAP_NET_RAW | (uint64_t)1 << CAP_NET_ADMIN);
+}
+
 bool rights_keep(uint64_t caps)
 {
 	return !caps || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0;
@@ -98,25 +140,7 @@ bool rights_keep(uint64_t caps)
 
 bool rights_restrict(uint64_t caps)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-
-	if (!caps || are_given_up || geteuid() == 0)
-		return true;
-	if (syscall(SYS_capget, &header, data) < 0)
-		return false;
-	for (int i = 0; i < 2; i++) {
-		uint32_t wanted = (uint32_t)(caps >> (32 * i));
-
-		if ((data[i].permitted & wanted) != wanted) {
-			errno = EPERM;
-			return false;
-		}
-		data[i].permitted = data[i].effective = wanted;
-		data[i].inheritable = 0;
-	}
-	header.version = _LINUX_CAPABILITY_VERSION_3;
-	return syscall(SYS_capset, &header, data) == 0;
+	return !caps || are_given_up || geteuid() == 0 || put_in_force(caps, false);
 }
 
 /* --- programs --------------------------------------------------------------------------------- */

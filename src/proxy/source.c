@@ -105,6 +105,7 @@ struct source *source_parse(struct conf_line *l)
 			l->at++;
 			if (!parse_usesrc(l, s))
 				return NULL;
+			conf_needs_net(l, "usesrc");
 		} else if (strcmp(conf_peek(l), "interface") == 0) {
 			l->at++;
 			if (!conf_take_string(l, &s->interface))

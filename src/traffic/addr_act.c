@@ -24,6 +24,12 @@ static bool number_parse(struct conf_line *l, struct rule *r)
 	return value_parse(l, r, rule_value_take_number);
 }
 
+static bool mark_parse(struct conf_line *l, struct rule *r)
+{
+	conf_needs_net(l, l->words[l->at - 1]);
+	return number_parse(l, r);
+}
+
 static bool expr_parse_value(struct conf_line *l, struct rule *r)
 {
 	return value_parse(l, r, rule_value_take_expr);
@@ -165,7 +171,7 @@ static enum rule_result bc_mark_run(const struct rule *r, struct expr_ctx *ctx, 
 	  .help = text }
 
 static const struct rule_action actions[] = {
-	ACTION("set-bc-mark", CONTENT | HTTP_REQ, number_parse, bc_mark_run, "{<mark>|<expr>}",
+	ACTION("set-bc-mark", CONTENT | HTTP_REQ, mark_parse, bc_mark_run, "{<mark>|<expr>}",
 	       "mark the packets sent to the server"),
 	ACTION("set-bc-tos", CONTENT | HTTP_REQ, number_parse, bc_tos_run, "{<tos>|<expr>}",
 	       "set the TOS of packets sent to the server"),
@@ -173,11 +179,11 @@ static const struct rule_action actions[] = {
 	       "change the address that the client connected to"),
 	ACTION("set-dst-port", REQUESTS, expr_parse_value, set_dst_port_run, "<expr>",
 	       "change the port that the client connected to"),
-	ACTION("set-fc-mark", ANY, number_parse, fc_mark_run, "{<mark>|<expr>}",
+	ACTION("set-fc-mark", ANY, mark_parse, fc_mark_run, "{<mark>|<expr>}",
 	       "mark the packets sent to the client"),
 	ACTION("set-fc-tos", ANY, number_parse, fc_tos_run, "{<tos>|<expr>}",
 	       "set the TOS of packets sent to the client"),
-	ACTION("set-mark", ANY, number_parse, fc_mark_run, "{<mark>|<expr>}", "see set-fc-mark"),
+	ACTION("set-mark", ANY, mark_parse, fc_mark_run, "{<mark>|<expr>}", "see set-fc-mark"),
 	ACTION("set-src", REQUESTS, expr_parse_value, set_src_run, "<expr>",
 	       "change the address of the client"),
 	ACTION("set-src-port", REQUESTS, expr_parse_value, set_src_port_run, "<expr>",

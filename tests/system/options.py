@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# differs: rights-file-capabilities
+# differs: rights-interface
 """What options of the command line, capabilities of the file and some commands do while the program runs: -4, -dF, -dS, -dZ,
 -dM, -db, -S, -x, -m; memory that is given back; timeouts and locks of the Runtime API; agents that answer too late."""
 import array
@@ -27,7 +29,7 @@ listen web
 	bind 127.0.0.1:{port}
 	server s 127.0.0.1:{server}
 """
-BIND, RAW, ADMIN = 1 << 10, 1 << 13, 1 << 12
+BIND, ADMIN = 1 << 10, 1 << 12
 
 
 def large(sock):
@@ -66,10 +68,86 @@ def families(tap, args):
         dns.close()
 
 
+def started(args, folder, options, text, **kw):
+    """(what it says, its two sets of capabilities, or None: it did not start)."""
+    with open(folder + "/caps.cfg", "w") as f:
+        f.write(text)
+    p = subprocess.Popen([folder + "/program", "-db", "-f", folder + "/caps.cfg"] + options, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, cwd=folder, env=lib.environment_without_leaks(), **kw)
+    ready = lambda: p.poll() is not None or os.path.exists(folder + "/sock")
+    lib.until(ready)
+    caps = None
+    try:
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(folder + "/sock")
+        s.sendall(b"show version\n")
+        if s.recv(100): # it has settled by then
+            with open("/proc/%d/status" % p.pid) as f:
+                caps = [int(c, 16) for c in re.findall(r"^Cap(?:Prm|Eff):\s*(\w+)", f.read(), re.M)]
+        s.close()
+    except OSError:
+        pass
+    p.terminate()
+    said = p.communicate(timeout=lib.PATIENCE)[0].decode("latin-1")
+    if os.path.exists(folder + "/sock"):
+        os.unlink(folder + "/sock")
+    return said, caps
+
+
+PLAIN = "global\n%s\tstats socket {dir}/sock level admin\ndefaults\n\tmode http\n\ttimeout client 5s\n\ttimeout connect 5s\n" \
+    "\ttimeout server 5s\nfrontend f\n\tbind 127.0.0.1:%d\n\thttp-request return status 200\n"
+CLIENTS = "backend b\n\tsource 0.0.0.0 usesrc clientip\n\tserver s 127.0.0.1:1\n"
+
+
+def capabilities(tap, args):
+    """Capabilities of the program's file, for a user without rights; what takes rights is told of."""
+    if os.getuid() or lib.is_reference(args.program): # (which other users cannot read)
+        tap.skip("capabilities of a file", "needs root, and a program that all can read")
+        return
+    folder = tempfile.mkdtemp(prefix="hapo.", dir="/tmp")
+    try:
+        os.chmod(folder, 0o777)
+        shutil.copy(args.program, folder + "/program")
+        os.chmod(folder + "/program", 0o755)
+        privileged = next(p for p in range(700, 1000) if socket.socket().connect_ex(("127.0.0.1", p)))
+        other = lib.ports(1)[0]
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        plain = PLAIN.replace("{dir}", folder)
+        said, caps = started(args, folder, [], plain % ("\tsetcap cap_net_raw\n", other), **nobody)
+        tap.eq(caps, [0, 0], "setcap of what the process has not: it starts all the same")
+        said, caps = started(args, folder, [], plain % ("", other) + CLIENTS, **nobody)
+        tap.ok(caps == [0, 0] and "'usesrc'" in said, "what takes rights is warned of", (caps, said))
+        for uid, good in (("\tuid 65534\n\tgid 65534\n", False), ("\tuid 65534\n\tgid 65534\n\tsetcap cap_net_admin\n", True)):
+            for rest in (CLIENTS, "\thttp-request set-fc-mark 1\n"):
+                said, caps = started(args, folder, [], plain % (uid, other) + rest)
+                tap.ok(bool(caps) == good and ("setcap" in said) != good, "root that changes its user, %s setcap: %s" % (
+                    "with" if good else "without", "started" if good else "refused"), (caps, said))
+        said, caps = started(args, folder, [], plain % ("\tuid 65534\n\tgid 65534\n", other) +
+                             CLIENTS.replace("usesrc clientip", "interface lo"))
+        tap.eq(caps, [0, 0], "the interface of a source takes none")
+        try:
+            os.setxattr(folder + "/program", "security.capability", struct.pack("<5I", 0x02000000, BIND | ADMIN, 0, 0, 0))
+        except OSError:
+            tap.skip("capabilities of a file", "the file system has none")
+            return
+        for setcap, want in (("", [BIND | ADMIN, 0]), ("\tsetcap cap_net_bind_service\n", [BIND, BIND])):
+            tap.eq(started(args, folder, [], plain % (setcap, other), **nobody)[1], want, "capabilities, allowed and in force: %r" % setcap)
+        with open("/proc/sys/net/ipv4/ip_unprivileged_port_start") as f:
+            if int(f.read()) <= privileged:
+                tap.skip("a port below 1024", "all users may have them here")
+                return
+        said, caps = started(args, folder, [], plain % ("", privileged), **nobody)
+        tap.ok(not caps and "cannot bind socket (Permission denied)" in said, "a port below 1024 without setcap is refused", said)
+        said, caps = started(args, folder, [], plain % ("\tsetcap cap_net_bind_service\n", privileged), **nobody)
+        tap.eq(caps, [BIND, BIND], "with setcap it is bound")
+    finally:
+        shutil.rmtree(folder)
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    tap.run([splicing, families], args)
+    tap.run([splicing, families, capabilities], args)
     tap.done()
 
 
