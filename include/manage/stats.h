@@ -49,7 +49,7 @@ enum stats_kind { STATS_FRONTEND, STATS_BACKEND, STATS_SERVER, STATS_LISTENER };
 struct stats_row {
 	enum stats_kind kind;
 	unsigned proxy_id, id;
-	char address[160], status[64];
+	char address[160], status[64], cookie[17];
 	char check_status[12], agent_status[12], tracked[256];
 	char check_text[CHECK_TEXT_MAX], agent_text[CHECK_TEXT_MAX];
 	struct stats_value values[STATS_COUNT];
@@ -84,7 +84,11 @@ typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum s
  * backend has none.
  */
 typedef const char *stats_cookie_fn(const struct proxy *px);
-void stats_set_cookie(stats_cookie_fn *fn);
+/* The same of the value that means a server: its own, or one that is computed in <room>; NULL if it
+ * has none.
+ */
+typedef const char *stats_server_cookie_fn(const struct server *srv, char room[17]);
+void stats_set_cookie(stats_cookie_fn *fn, stats_server_cookie_fn *of_server);
 
 /* One field of `show info`. */
 struct stats_process_field {

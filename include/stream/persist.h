@@ -87,6 +87,10 @@ bool persist_may_act(const struct proxy *be);
 struct server *persist_server(struct stream *s);
 /* server_see() of the server that it wants. */
 void persist_see(const struct stream *s);
+/* The value of the cookie that means <srv>: a text of the configuration, or one that is computed in
+ * <room>; NULL: it has none. Any thread.
+ */
+const char *persist_server_cookie_text(const struct server *srv, char room[17]);
 /* Its server was left: the next try need not be the server's. */
 void persist_left(struct stream *s);
 /* The next try is another server's (then it is told in the letters). */

@@ -40,10 +40,12 @@ static const struct field_info own_fields[] = {
 static stats_extra_fn *extra_hook;
 
 static stats_cookie_fn *cookie_hook;
+static stats_server_cookie_fn *server_cookie_hook;
 
-void stats_set_cookie(stats_cookie_fn *fn)
+void stats_set_cookie(stats_cookie_fn *fn, stats_server_cookie_fn *of_server)
 {
 	cookie_hook = fn;
+	server_cookie_hook = of_server;
 }
 
 static stats_process_fn *process_hook;
@@ -484,6 +486,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	struct server_state *st = srv->state;
 	int64_t maxconn = __atomic_load_n(&st->maxconn, __ATOMIC_RELAXED);
 	struct server_addr addr;
+	const char *cookie;
 
 	begin_row(r, STATS_SERVER, srv->proxy, srv->name, (unsigned)srv->id);
 	PUT_COUNTERS(r, &st->counters, serve_columns);
@@ -514,8 +517,9 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	server_address(srv, &addr);
 	address_text((struct sockaddr *)&addr.sa, r->address, sizeof(r->address));
 	put_text(r, STATS_ADDR, "CGS", r->address);
-	if (srv->cookie)
-		put_text(r, STATS_COOKIE, "CNS", srv->cookie);
+	cookie = server_cookie_hook ? server_cookie_hook(srv, r->cookie) : srv->cookie;
+	if (cookie)
+		put_text(r, STATS_COOKIE, "CNS", cookie);
 	put(r, STATS_SRID, STATS_U32, "MCP", srv->life.revision);
 	put_checks(r, srv);
 	put_times(r, &st->times);

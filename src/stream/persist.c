@@ -103,6 +103,11 @@ static struct slice persist_server_cookie(const struct server *srv, char *room)
 	return is_dynamic(pp) ? dynamic_cookie(pp, srv, room) : slice_none();
 }
 
+const char *persist_server_cookie_text(const struct server *srv, char room[17])
+{
+	return persist_server_cookie(srv, room).ptr;
+}
+
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static void date_put(uint32_t date, char *out)

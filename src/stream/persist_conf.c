@@ -237,7 +237,7 @@ static const char *cookie_of(const struct proxy *px)
 
 static bool persist_init(void)
 {
-	stats_set_cookie(cookie_of);
+	stats_set_cookie(cookie_of, persist_server_cookie_text);
 	return true;
 }
 
