@@ -386,6 +386,8 @@ static enum ctl_step del_crt_list(struct ctl_request *rq)
 		ctl_error(rq, "Can't delete the entry: crt-list '%s' does not exist!", list);
 	else if (!e)
 		ctl_error(rq, "Can't delete the entry: certificate '%s' does not exist!", word);
+	else if (!e->cert)
+		ctl_error(rq, "Can't delete the entry: certificate '%s' is empty!", word);
 	else
 		del_line(rq, list, word, e, line);
 	tls_store_unlock();
