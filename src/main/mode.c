@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mode.c - which kind of process this is (alone, a master, a worker), and whose sockets it takes */
+#include <string.h>
 #include "base/diag.h"
 #include "conf/conf.h"
 #include "front/listen.h"
@@ -14,11 +15,12 @@
 
 bool mode_take_sockets(const struct main_options *o)
 {
+	bool none = o->old.donor && strcmp(o->old.donor, "/dev/null") == 0;
 	char error[256];
 
 	activation_offer(worker_has_master());
-	worker_take_sockets();
-	if (!o->old.donor || (worker_has_master() && !worker_is_first()))
+	worker_take_sockets(!none);
+	if (!o->old.donor || none || (worker_has_master() && !worker_is_first()))
 		return true;
 	if (sockets_fetch_from(o->old.donor, error, sizeof(error))) {
 		listen_set_taken();

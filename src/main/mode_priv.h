@@ -50,8 +50,10 @@ bool mode_take_sockets(const struct main_options *o);
 void worker_begin(int channel, int donor, bool first);
 bool worker_has_master(void);
 bool worker_is_first(void);
-/* Gets the listening sockets of the worker of before, for socket_listen(). */
-void worker_take_sockets(void);
+/* Gets the listening sockets of the worker of before, for socket_listen(), unless they are not
+ * wanted (-x /dev/null).
+ */
+void worker_take_sockets(bool wanted);
 extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
 
 /* Asks the master for a reader, which gets descriptor <fd> (taken over). From any thread. */

@@ -42,16 +42,16 @@ bool worker_is_first(void)
 	return worker.first;
 }
 
-void worker_take_sockets(void)
+void worker_take_sockets(bool wanted)
 {
 	char error[256];
 
 	if (worker.donor < 0)
 		return;
 	fcntl(worker.donor, F_SETFL, fcntl(worker.donor, F_GETFL) & ~O_NONBLOCK);
-	if (sockets_fetch(worker.donor, error, sizeof(error)))
+	if (wanted && sockets_fetch(worker.donor, error, sizeof(error)))
 		listen_set_taken();
-	else
+	else if (wanted)
 		diag_say(DIAG_WARNING, "Failed to get the sockets from the old process: %s.",
 			 error);
 	close(worker.donor);

@@ -17,6 +17,7 @@ import time
 
 import lib
 import lib_dns
+from lib_master import Master
 
 WEB = """
 defaults
@@ -144,10 +145,64 @@ def capabilities(tap, args):
         shutil.rmtree(folder)
 
 
+def foreground(tap, args):
+    """-db is stronger than daemon."""
+    port = lib.ports(1)[0]
+    with lib.Proxy(args.program, "\tdaemon\n" + WEB.format(port=port, server=1, more="")) as p:
+        lib.connect(port).close()
+        tap.ok(p.alive(), "-db and daemon: it stays in the foreground")
+
+
+def hands_over(path):
+    """Does a process hand over descriptors at a socket?"""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(lib.PATIENCE)
+        s.connect(path)
+        s.sendall(b"_getsocks\n")
+        s.shutdown(socket.SHUT_WR)
+        while True:
+            data, extra, _, _ = s.recvmsg(65536, socket.CMSG_SPACE(64 * 4))
+            if not data or any(c[1] == socket.SCM_RIGHTS for c in extra):
+                return bool(data)
+
+
+def sockets(tap, args):
+    """Who may ask a process for its listening sockets: expose-fd listeners, not the master's socket; -x /dev/null."""
+    port = lib.ports(1)[0]
+    with tempfile.TemporaryDirectory(prefix="hapo.") as folder:
+        more = "\tstats socket %s/plain level admin\n\tstats socket %s/fds level admin expose-fd listeners\n" % (folder, folder)
+        with lib.Proxy(args.program, more + WEB.format(port=port, server=1, more="")):
+            tap.eq((hands_over(folder + "/plain"), hands_over(folder + "/fds")), (False, True), "_getsocks takes expose-fd listeners")
+    for options, kept in (((), True), (("-x", "/dev/null"), False)):
+        with Master(args, ("-W",) + options) as m:
+            tap.ok(not hands_over(m.path), "the master's socket hands over none")
+            worker = m.procs()["workers"][0][0]
+            before = inodes(worker, m.port)
+            m.reload()
+            lib.until(lambda: m.procs()["workers"][0][0] != worker)
+            after = inodes(m.procs()["workers"][0][0], m.port)
+            tap.eq((bool(before), bool(after), bool(before & after)), (True, True, kept), "a reload with %s: the sockets are %s" % (
+                " ".join(options) or "no option", "passed on" if kept else "new ones"))
+
+
+def inodes(pid, port):
+    """The sockets of a process that listen on a port."""
+    with open("/proc/%d/net/tcp" % pid) as f:
+        rows = [l.split() for l in f.read().split("\n")[1:] if l.strip()]
+    listening = {r[9] for r in rows if r[1].endswith(":%04X" % port) and r[3] == "0A"}
+    links = set()
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        try:
+            links.add(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
+        except OSError:
+            pass
+    return {i for i in listening if "socket:[%s]" % i in links}
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    tap.run([splicing, families, capabilities], args)
+    tap.run([splicing, families, capabilities, foreground, sockets], args)
     tap.done()
 
 
