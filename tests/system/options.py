@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 
 import lib
@@ -199,10 +200,83 @@ def inodes(pid, port):
     return {i for i in listening if "socket:[%s]" % i in links}
 
 
+def total(text):
+    """Bytes of `show pools` that are allocated, and in use."""
+    return tuple(int(n) for n in re.search(r"Total: \d+ pools?, (\d+) bytes allocated, (\d+) used", text).groups())
+
+
+def memory(tap, args):
+    """SIGQUIT gives unused memory back."""
+    if lib.is_reference(args.program):
+        tap.skip("memory that is given back", "the reference's pools tell of none here")
+        return
+    port, server = lib.ports(1)[0], lib.Server(lib.echo_handler)
+    with lib.Proxy(args.program, "\tnbthread 1\n" + WEB.format(port=port, server=server.port, more="")) as p:
+        clients = [lib.connect(port) for _ in range(40)]
+        for s in clients:
+            s.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+        lib.until(lambda: p.info()["CurrConns"] == "40")
+        for s in clients:
+            s.close()
+        lib.until(lambda: p.info()["CurrConns"] == "0")
+        before = total(p.ctl("show pools"))[0]
+        p.process.send_signal(signal.SIGQUIT)
+        tap.ok(lib.until(lambda: total(p.ctl("show pools"))[0] < before), "SIGQUIT: less is allocated", (before, total(p.ctl("show pools"))))
+        tap.ok(lib.until(lambda: "Total:" in p.output()), "and what there is is written to the standard error", p.output()[-500:])
+    server.close()
+
+
+def late_agents(tap, args):
+    """What an agent answers that was disabled while it was asked does nothing."""
+    for word in ("drain", "50%", "down"):
+        go, came, asked = threading.Event(), threading.Event(), []
+
+        def agent(s):
+            asked.append(1)
+            if len(asked) > 1:
+                came.set()
+                go.wait(lib.PATIENCE)
+            s.sendall((word if len(asked) > 1 else "100%").encode() + b"\n")
+        a = lib.Server(agent)
+        conf = WEB.format(port=lib.ports(1)[0], server=1, more="timeout check 20s\n\tdefault-server weight 10 agent-check agent-inter 200ms "
+                          "agent-port %d" % a.port)
+        with lib.Proxy(args.program, conf) as p:
+            tap.ok(came.wait(lib.PATIENCE), "the agent is asked")
+            p.ctl("disable agent web/s")
+            go.set()
+            p.ctl("enable agent web/s") if word == "down" else None
+            time.sleep(0.1)
+            row = p.stats()["web", "s"]
+            if word != "down":
+                tap.eq((row["status"], row["weight"]), ("no check", "10"), "an agent that says %s when it is disabled is not heard" % word)
+            else:
+                tap.ok(lib.until(lambda: p.stats()["web", "s"]["status"].startswith("DOWN")), "one that is enabled is", row["status"])
+        a.close()
+
+
+def commands(tap, args):
+    """set timeout cli, trace ... lock, set profiling tasks."""
+    with tempfile.TemporaryDirectory(prefix="hapo.") as folder:
+        conf = "\tstats timeout 1h\n\tstats socket %s/s level admin\n" % folder + WEB.format(port=lib.ports(1)[0], server=1, more="")
+        with lib.Proxy(args.program, conf) as p:
+            with socket.socket(socket.AF_UNIX) as s:
+                s.settimeout(lib.PATIENCE)
+                s.connect(folder + "/s")
+                s.sendall(b"prompt; set timeout cli 1\n")
+                got = b" "
+                while got:
+                    got = s.recv(65536)
+                tap.eq(got, b"", "set timeout cli: seconds, after which this connection is closed, not another hour")
+            text = p.ctl("trace h2 lock")
+            tap.ok("h2s" in re.findall(r"^[ *]+(\w+) +: ", text, re.M), "trace h2 lock: a criterion of its own", text)
+            tap.ok("h2s" not in p.ctl("trace session lock"), "which other sources have not")
+            tap.eq(p.ctl("trace h2 lock h2s; trace h2 lock none").strip(), "Unsupported lock-on criterion 'none'", "others are refused")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    tap.run([splicing, families, capabilities, foreground, sockets], args)
+    tap.run([splicing, families, capabilities, foreground, sockets, memory, late_agents, commands], args)
     tap.done()
 
 

@@ -307,7 +307,7 @@ def main():
         ops = lib_stateful_ops.sequence(random.Random(seed), args.length, groups)
         if args.skip:
             ops = [o for o in ops if not re.search(args.skip, o)]
-        good = examine(tap, args, programs, origin, "seed %d" % seed, ops, max(60, args.seconds / 4))
+        good = examine(tap, args, programs, origin, "seed %d" % seed, ops, max(60, args.seconds / 20))
         steps += len(ops)
         if not good and not args.go_on:
             break
