@@ -168,7 +168,7 @@ def ends(r):
         "hold %d x-be=rr" % n, "hold %d x-be=lc" % n, "release %d" % n])
 
 
-# what is shown is of one program, or of the moment: whether it is refused is compared
+# what is shown is of one program, or of the moment: whether it is refused is compared; "reload" here is an extension
 SHAPES = [
     "show activity", "show activity -1", "show activity 0", "show anon", "show cache", "show cli level", "show cli sockets", "show dev",
     "show env", "show env PATH", "show env nothing", "show errors", "show errors rr request", "show events", "show events none",
@@ -192,7 +192,7 @@ SHAPES = [
     "wait 1ms bad", "wait -h", "wait", "wait x", "acme status", "acme renew none", "acme renew", "acme challenge_ready x domain y", "acme bad", "operator", "user", "user; show env", "user; debug dev hash x", "operator; show fd",
     "user; set anon on", "operator; add ssl crt-list x", "user; show ssl cert", "user; show table tb", "operator; set table tb key z",
     "user; add backend b9 from named", "expert-mode off; debug dev hash x", "experimental-mode off; add backend b9 from named",
-    "expert-mode off; trace h1 sink", "expert-mode", "expert-mode bad", "mcli-debug-mode on", "experimental-mode", "reload", "@1 show info",
+    "expert-mode off; trace h1 sink", "expert-mode", "expert-mode bad", "mcli-debug-mode on", "experimental-mode", "@1 show info",
     "set", "show", "add", "del", "clear", "bogus", "get", "enable", "disable", "commit", "prepare", "abort", "new", "update", "publish", ""]
 
 
