@@ -143,6 +143,132 @@ static void test_backup(void)
 	ok(dies_of_reuse(true), "backup: one that was written to is a bug");
 }
 
+/* What a child does with objects under options of -dM: true unless it is as it should be. */
+typedef bool misuse_fn(struct pool *p, unsigned char *object);
+
+static bool writes_behind(struct pool *p, unsigned char *object)
+{
+	object[pool_flags & (POOL_TAG | POOL_CALLER) ? 72 : 0]++;
+	pool_free(p, object);
+	return false;
+}
+
+static bool frees_twice(struct pool *p, unsigned char *object)
+{
+	pool_free(p, object);
+	pool_free(p, object);
+	return false;
+}
+
+static bool frees_into_another(struct pool *p, unsigned char *object)
+{
+	pool_free(pool_new("another", 64), object);
+	return false;
+}
+
+static bool writes_to_freed(struct pool *p, unsigned char *object)
+{
+	pool_free(p, object);
+	object[40]++;
+	return !pool_alloc(p);
+}
+
+static bool uses_well(struct pool *p, unsigned char *object)
+{
+	memset(object, 1, 64);
+	pool_free(p, object);
+	return !pool_alloc(p);
+}
+
+/* True: the object that comes next is not that which was freed first. */
+static bool takes_the_last(struct pool *p, unsigned char *object)
+{
+	unsigned char *second = pool_alloc(p);
+
+	pool_free(p, object);
+	pool_free(p, second);
+	return pool_alloc(p) != object;
+}
+
+static bool keeps_spares(struct pool *p, unsigned char *object)
+{
+	pool_free(p, object);
+	return stats_of("child").allocated == 0;
+}
+
+static bool is_not_filled(struct pool *p, unsigned char *object)
+{
+	for (int i = 0; i < 64; i++)
+		if (object[i] != 0x41)
+			return true;
+	return false;
+}
+
+static bool shares_sizes(struct pool *p, unsigned char *object)
+{
+	return pool_new("the same size", 64) != p;
+}
+
+static bool has_no_caller(struct pool *p, unsigned char *object)
+{
+	uintptr_t caller = ((uintptr_t *)(object + 72))[1], here = (uintptr_t)has_no_caller;
+
+	return (caller > here ? caller - here : here - caller) > 100000;
+}
+
+static bool fails(const char *options, misuse_fn *misuse)
+{
+	const char *message;
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct pool *p;
+
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
+		dup2(open("/dev/null", O_WRONLY), 2);
+		pool_flags = 0;
+		pool_set_options(options, &message);
+		p = pool_new("child", 64);
+		_exit(misuse(p, pool_alloc(p)));
+	}
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) || WEXITSTATUS(status);
+}
+
+static void test_each_option(void)
+{
+	static const struct {
+		const char *options;
+		misuse_fn *misuse;
+		bool fails;
+		const char *name;
+	} cases[] = {
+		{ "tag,no-merge", uses_well, false, "tag: good use" },
+		{ "tag,no-merge", writes_behind, true, "tag: a write behind an object is a bug" },
+		{ "tag,no-merge", frees_twice, true, "tag: an object that is freed twice is a bug" },
+		{ "tag,no-merge", frees_into_another, true, "tag: so is another pool's" },
+		{ "integrity,no-merge", uses_well, false, "integrity: good use" },
+		{ "integrity,no-merge", writes_to_freed, true, "integrity: a write to a free object" },
+		{ "no-merge", writes_to_freed, false, "which is not seen without" },
+		{ "integrity,no-integrity,no-merge", writes_to_freed, false, "nor with no-integrity" },
+		{ "no-merge", takes_the_last, true, "hot-first: what was freed last comes next" },
+		{ "cold-first,no-merge", takes_the_last, false, "cold-first: what was freed first" },
+		{ "cold-first,hot-first,no-merge", takes_the_last, true, "hot-first behind it" },
+		{ "no-cache,no-merge", keeps_spares, true, "no-cache: a free object is given back" },
+		{ "no-cache,cache,no-merge", keeps_spares, false, "cache: it is kept" },
+		{ "0x41,no-merge", is_not_filled, false, "a byte: objects are filled with it" },
+		{ "0x41,no-poison,no-merge", is_not_filled, true, "no-poison: they are not" },
+		{ "0x41,no-poison,poison,no-merge", is_not_filled, false, "poison: with that byte again" },
+		{ "no-merge", shares_sizes, true, "no-merge: a pool for each name" },
+		{ "no-merge,merge", shares_sizes, false, "merge: one for names of the same size" },
+		{ "caller,no-merge", has_no_caller, false, "caller: it is noted behind the object" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		is_int(fails(cases[i].options, cases[i].misuse), cases[i].fails, "%s", cases[i].name);
+}
+
 int main(void)
 {
 	test_reuse();
@@ -150,5 +276,6 @@ int main(void)
 	test_limit();
 	test_options();
 	test_backup();
+	test_each_option();
 	return done_testing();
 }
