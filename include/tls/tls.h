@@ -258,12 +258,14 @@ void tls_set_event_log(const struct tls_event_log *log);
  * above. On thread 0.
  */
 #define TLS_FETCH_MAX (64 * 1024) /* the largest body that is taken, bytes */
-/* Status and body, borrowed; 0: there was no whole answer. */
-typedef void tls_fetched_fn(unsigned status, struct slice body);
+/* Status, whether it is of the type that was asked for, and body, borrowed; 0: there was no whole
+ * answer.
+ */
+typedef void tls_fetched_fn(unsigned status, bool is_wanted, struct slice body);
 struct tls_fetcher {
 	bool (*is_busy)(void);
-	/* Gets <url>, by way of the HTTP proxy <via> unless that is ADDR_NONE. <done> is never
-	 * called from within. False: no memory, or no such URL; <done> is not called.
+	/* Gets <url>, of the type <accept> (it stays), by way of the HTTP proxy <via> unless that is
+	 * ADDR_NONE. <done> is never called from within. False: no memory, or no such URL; <done> is not called.
 	 */
 	bool (*start)(const char *url, const char *accept, const struct addr *via,
 		      tls_fetched_fn *done);

@@ -16,16 +16,33 @@
 static struct {
 	struct http_call *call;      /* NULL: none is under way */
 	tls_fetched_fn *done;
+	const char *accept;          /* borrowed */
+	bool is_wanted;              /* the answer is of that type */
 	uint16_t status;
 	struct strbuf body;
 	bool is_large;
 	struct timer timer;
 } me;
 
+/* Is the answer of that type, whatever its parameters? */
+static bool is_of_type(const struct http_msg *m, const char *type)
+{
+	const struct h1_field *f = http_field_find(&m->fields, FIELD_CONTENT_TYPE,
+						   SLICE("content-type"));
+	struct slice value = f ? f->value : slice_none();
+	const char *end = value.len ? memchr(value.ptr, ';', value.len) : NULL;
+
+	if (end)
+		value.len = (size_t)(end - value.ptr);
+	return slice_eq_nocase(slice_trim(value), slice_of(type));
+}
+
 static void fetch_head(struct http_call *c, const struct http_msg *m)
 {
-	if (!(m->flags & HTTP_MSG_INTERIM))
-		me.status = m->status;
+	if (m->flags & HTTP_MSG_INTERIM)
+		return;
+	me.status = m->status;
+	me.is_wanted = is_of_type(m, me.accept);
 }
 
 static void fetch_data(struct http_call *c, struct block_queue *from)
@@ -43,7 +60,7 @@ static void finish(unsigned status)
 	timer_cancel(&me.timer);
 	me.call = NULL;
 	strbuf_init(&me.body);
-	me.done(status, strbuf_slice(&body));
+	me.done(status, me.is_wanted, strbuf_slice(&body));
 	strbuf_fini(&body);
 }
 
@@ -77,6 +94,8 @@ static bool fetch_start(const char *url, const char *accept, const struct addr *
 	if (!me.call)
 		return false;
 	me.done = done;
+	me.accept = accept;
+	me.is_wanted = false;
 	me.status = 0;
 	me.is_large = false;
 	strbuf_init(&me.body);

@@ -162,7 +162,8 @@ static void count(struct tls_ocsp *o, enum ocsp_outcome outcome)
 	o->next_s = now + (wait < g->ocsp_max_s ? wait : g->ocsp_max_s);
 }
 
-static enum ocsp_outcome take_answer(struct tls_ocsp *o, unsigned status, struct slice body)
+static enum ocsp_outcome take_answer(struct tls_ocsp *o, unsigned status, bool is_wanted,
+				     struct slice body)
 {
 	const unsigned char *der = (const unsigned char *)body.ptr;
 	struct tls_cert *c = o->entry->cert;
@@ -170,19 +171,21 @@ static enum ocsp_outcome take_answer(struct tls_ocsp *o, unsigned status, struct
 
 	if (status != 200 || !body.len)
 		return OCSP_HTTP;
+	if (!is_wanted)
+		return OCSP_HEADER;
 	if (!tls_ocsp_is_signed(c, der, body.len))
 		return OCSP_CHECK;
 	return tls_ocsp_replace(c, der, body.len, why, sizeof(why)) ? OCSP_SUCCESS : OCSP_INSERT;
 }
 
-static void fetched(unsigned status, struct slice body)
+static void fetched(unsigned status, bool is_wanted, struct slice body)
 {
 	struct tls_entry *e;
 
 	tls_store_lock();
 	e = tls_live() ? tls_store_find(tls_store_of(tls_live()), me.name) : NULL;
 	if (e && e->ocsp && e->cert && strcmp(e->ocsp->key, me.key) == 0) {
-		count(e->ocsp, take_answer(e->ocsp, status, body));
+		count(e->ocsp, take_answer(e->ocsp, status, is_wanted, body));
 		report(tls_live(), e->ocsp);
 	}
 	tls_store_unlock();

@@ -26,6 +26,8 @@ frontend fe
 	http-request return status 200 content-type text/plain string "0"
 """
 SUCCESS, HTTP, CHECK, INSERT = "Update successful", "HTTP error", "OCSP response check failure", "Error during insertion"
+HEADER = "Missing \"ocsp-response\" header"
+IDS = {"Unknown": "0", SUCCESS: "1", HTTP: "2", HEADER: "3", CHECK: "4", INSERT: "5"}
 
 
 def openssl(*args):
@@ -118,6 +120,8 @@ def cases(a):
         ("500", head([b"Content-Length: 0"], b"", b"500 No"), HTTP),
         ("of 200 kB", sized(bytes(200000)), HTTP),
         ("a head of 200 kB", head([b"X: " + b"x" * 200000], good), HTTP),
+        ("of another type", sized(good).replace(b"application/ocsp-response", b"text/html"), HEADER),
+        ("of no type", sized(good).replace(b"Content-Type", b"X-Type"), HEADER),
         ("garbage", sized(os.urandom(500)), CHECK),
         ("torn", sized(good[:len(good) // 2]), CHECK),
         ("signed by a stranger", sized(a["stranger"]), CHECK),
@@ -153,6 +157,7 @@ def served(tap, proxy, responder, folder, port, answers):
         responder.send = sent
         got = update(proxy, folder)
         tap.eq((got, stapled(port)), (want, True), "an answer %s" % name)
+        tap.eq(outcome(proxy)[-2], IDS[want], "and its number")
     responder.send, responder.drip = head([b"Content-Length: 60000"]), True
     slow = threading.Thread(target=update, args=(proxy, folder))
     slow.start()
