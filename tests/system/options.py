@@ -177,6 +177,8 @@ def sockets(tap, args):
     for options, kept in (((), True), (("-x", "/dev/null"), False)):
         with Master(args, ("-W",) + options) as m:
             tap.ok(not hands_over(m.path), "the master's socket hands over none")
+            plain, debug = ([l for l in m.cli(c).split("\n") if l.startswith("#<PID>")] for c in ("show proc", "show proc debug"))
+            tap.ok(len(debug) == 1 and "<ipc_fd[0]>" in debug[0] and "<ipc_fd" not in plain[0], "show proc debug: descriptors, too", debug)
             worker = m.procs()["workers"][0][0]
             before = inodes(worker, m.port)
             m.reload()
