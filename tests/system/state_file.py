@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# differs: server-state-stopping
 """server-state-file: what a process has left in a file is found again by the next one; files that
 are wrong are told and not applied.
 """
@@ -62,11 +63,11 @@ FRESH = ("2", "0", "1", "1", "2")
 
 def kept(tap, args, folder):
     path = os.path.join(folder, "all")
-    load = "load-server-state-from-file global"
+    load = "load-server-state-from-file global\n\tdefault-server fall 1"
     with Scene(args, "", "") as p:
         for command in ("set server be/s1 weight 7", "disable server be/s2",
                         "set server be/s3 state drain", "set server be/s4 addr 127.0.0.1 port 99",
-                        "set server be/s5 health down"):
+                        "set server be/s5 health down", "set server be/s6 health stopping"):
             p.ctl(command)
         left = p.ctl("show servers state")
     with open(path, "w") as f:
@@ -77,7 +78,8 @@ def kept(tap, args, folder):
     tap.eq(got["s2"], ("0", "1", "1", "1", "2"), "maintenance is kept")
     tap.eq(got["s3"], ("2", "8", "1", "1", "2"), "drain is kept")
     tap.eq(got["s4"], ("2", "0", "1", "1", "99"), "the port is kept")
-    tap.eq(got["s6"], FRESH, "an unchanged one is unchanged")
+    tap.eq(got["s5"][0], "0", "a server without checks that is down stays down")
+    tap.eq(got["s6"][0], "0" if lib.is_reference(args.program) else "3", "one that stops goes on stopping")
     with Scene(args, "server-state-file " + path, "load-server-state-from-file none") as p:
         tap.eq(set(states(p).values()), {FRESH}, "none: nothing is loaded")
 
