@@ -69,10 +69,18 @@ static void put_base64(struct strbuf *out, const struct tls_cert *c)
 	free(text);
 }
 
+/* Not one whose certificate was replaced by one without an answer, where none is to be fetched. */
+static bool is_shown(const struct tls_ocsp *o)
+{
+	return o->is_updated || o->entry->cert->ocsp_len;
+}
+
 static void show_one(struct ctl_request *rq, const char *name, bool base64)
 {
 	const struct tls_ocsp *o = find(name);
 
+	if (o && !is_shown(o))
+		o = NULL;
 	if (!o && strspn(name, "0123456789abcdefABCDEF") == strlen(name))
 		ctl_error(rq, "Certificate ID or path does not match any certificate.");
 	else if (!o)
@@ -89,6 +97,7 @@ static enum ctl_step show_response(struct ctl_request *rq)
 	const char *word = rq->words[rq->at], *second = word ? rq->words[rq->at + 1] : NULL;
 	bool base64 = second && strcmp(word, "base64") == 0;
 	struct tls_ocsp *o;
+	unsigned any = 0;
 
 	tls_store_lock();
 	if (second && !base64 && strcmp(word, "text") != 0) {
@@ -99,10 +108,12 @@ static enum ctl_step show_response(struct ctl_request *rq)
 	} else if (word) {
 		show_one(rq, second ? second : word, base64);
 	} else {
-		if (!list_is_empty(&global()->ocsps))
-			strbuf_add_str(rq->out, "# Certificate IDs\n");
 		list_for_each(o, &global()->ocsps, link)
-			put_id(rq->out, o);
+			if (is_shown(o) && !any++)
+				strbuf_add_str(rq->out, "# Certificate IDs\n");
+		list_for_each(o, &global()->ocsps, link)
+			if (is_shown(o))
+				put_id(rq->out, o);
 	}
 	tls_store_unlock();
 	return CTL_DONE;

@@ -497,6 +497,27 @@ def check_modes(tap, program):
         tap.eq(got, want, "http-reuse %s: connections" % mode)
 
 
+def room_for(program, size):
+    """What a server may send at once when the body of a large answer begins."""
+    stand = Stand()
+    fe, fe2 = lib.ports(2)
+    conf = "\tnbthread 1\n\ttune.h2.be.rxbuf %s\n" % size
+    with lib.Proxy(program, conf + CONF.format(fe=fe, fe2=fe2, s=stand.port, few=stand.port)):
+        with lib.connect(fe) as s:
+            s.sendall(b"GET /big/20000000 HTTP/1.1\r\nHost: a\r\n\r\n")
+            first = lambda seen: [e[2] for _, e in seen if e and e[0] == "window" and e[1]]
+            stand.wait(first, lib.PATIENCE)
+            got = first(stand.seen)
+    stand.close()
+    return got[0] if got else 0
+
+
+def check_room(tap, program):
+    """tune.h2.be.rxbuf: how much a server may send ahead; not less than a buffer for each stream that there may be."""
+    least, small, large = (room_for(program, size) for size in ("64k", "1600k", "4m"))
+    tap.ok(0 < least <= small < least + 50000 and large > 2 * small, "tune.h2.be.rxbuf is what a server may send at once", (least, small, large))
+
+
 def check_reload(tap, program):
     """Ours alone: connections of both sides outlive a reload in the process, and so do streams."""
     stand = Stand()
@@ -534,6 +555,7 @@ def main():
         check_failures(tap, fe, ours)
         tap.ok(proxy.alive(), "the proxy is alive", proxy.output())
     check_modes(tap, args.program)
+    check_room(tap, args.program)
     if ours:
         check_reload(tap, args.program)
     tap.done()

@@ -84,6 +84,8 @@ SEQUENCES = {
     "others": ["show ssl providers", "show ssl sni", "show ssl sni -f fe", "show ssl sni -f nothing", "show ssl sni x", "show ssl sni -f",
                "show ssl sni -A", "show tls-keys", "show tls-keys nothing", "show tls-keys *", "set ssl tls-key", "set ssl tls-key nothing x",
                "show ssl jwt", "add ssl jwt nothing"],
+    "ocsp answer that has gone": ["set ssl cert {d}/one.pem <one.pem>", "commit ssl cert {d}/one.pem",
+                                  "show ssl ocsp-response {d}/one.pem", "show ssl ocsp-response"],
     "ocsp": ["show ssl ocsp-response", "show ssl ocsp-response nothing", "show ssl ocsp-response {d}/one.pem",
              "show ssl ocsp-response text {d}/one.pem", "show ssl ocsp-response base64 {d}/one.pem", "show ssl ocsp-response base64",
              "show ssl ocsp-response text", "set ssl ocsp-response", "set ssl ocsp-response nothing", "set ssl ocsp-response bm90aGluZw==",
