@@ -264,8 +264,9 @@ void tls_set_event_log(const struct tls_event_log *log);
 typedef void tls_fetched_fn(unsigned status, bool is_wanted, struct slice body);
 struct tls_fetcher {
 	bool (*is_busy)(void);
-	/* Gets <url>, of the type <accept> (it stays), by way of the HTTP proxy <via> unless that is
-	 * ADDR_NONE. <done> is never called from within. False: no memory, or no such URL; <done> is not called.
+	/* Gets <url>, of the type <accept> (it stays), by way of the HTTP proxy <via> unless
+	 * that is ADDR_NONE. <done> is never called from within. False: no memory, or no such
+	 * URL; <done> is not called.
 	 */
 	bool (*start)(const char *url, const char *accept, const struct addr *via,
 		      tls_fetched_fn *done);

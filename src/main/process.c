@@ -195,7 +195,8 @@ static void warn_of_lacking_rights(const struct config *cfg, const struct main_o
 {
 	if (cfg->needs_net && !rights_reach_net(rights_in_force()))
 		diag_say(DIAG_WARNING, "[%s.main()] %s takes root's rights, or the capability "
-			 "cap_net_raw or cap_net_admin, which the process has not: it will not work.",
+			 "cap_net_raw or cap_net_admin, which the process has not: it will not "
+			 "work.",
 			 o->program, cfg->needs_net);
 }
 
