@@ -285,7 +285,8 @@ static void test_each_option(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		is_int(fails(cases[i].options, cases[i].misuse), cases[i].fails, "%s", cases[i].name);
+		is_int(fails(cases[i].options, cases[i].misuse), cases[i].fails, "%s",
+		       cases[i].name);
 }
 
 int main(void)
