@@ -135,6 +135,23 @@ void h1_front_finish(struct h1_conn *h)
 		h1_resume_later(h);
 }
 
+void h1_front_last_call(struct h1_conn *h, uint64_t since_ms)
+{
+	uint64_t end_ms = since_ms + H1_LAST_CALL_MS;
+
+	if (h->settings->options & MUX_OPT_IDLE_CLOSE)
+		return;
+	if (!timer_is_set(&h->timer) || h->timer.expire_ms > end_ms)
+		timer_set(&h->timer, end_ms);
+}
+
+void h1_front_next(struct h1_conn *h)
+{
+	h1_front_idle(h);
+	if (unlikely(h->flags & H1C_FL_STOP))
+		h1_front_last_call(h, clock_now_ms());
+}
+
 /* The peer's bytes are thrown away until it closes, or sends none for a while: one that is slow
  * shall see our answer behind all that it wants to send.
  */
@@ -335,11 +352,23 @@ static void h1_request_begins(struct h1_conn *h)
 		timer_cancel(&h->timer); /* that of the time between requests */
 }
 
+/* Behind the rest of a request that was answered early comes the next one, if it is valid. */
+static bool h1_go_on_skipping(struct h1_conn *h)
+{
+	enum h1_skipped r = h1_skip(h);
+
+	if (r == H1_SKIPPED_ALL)
+		h1_front_next(h);
+	else if (r == H1_SKIPPED_BAD)
+		h1_front_finish(h);
+	return r != H1_SKIPPED_NONE;
+}
+
 /* Parses what is there: a head, with the body bytes that came behind it, or body bytes. */
 static bool h1_parse_any(struct h1_conn *h)
 {
 	if (unlikely(h1_skips(h)))
-		return h1_skip(h);
+		return h1_go_on_skipping(h);
 	if (h->rx_state != H1_RX_HEAD)
 		return h1_parse_body(h);
 	if (!h1_parse(h))

@@ -6,9 +6,6 @@
 #include "h1_priv.h"
 #include "net/conn.h"
 
-/* Not a time that clients have between their requests: it would end as the next one comes. */
-#define LAST_CALL_MS 1300
-
 static const char *const rx_names[] = {
 #define X(s) [H1_RX_##s] = #s,
 	H1_RX_STATES(X)
@@ -90,39 +87,18 @@ static struct conn *h1_ep_conn(struct endpoint *ep)
 	return ((struct h1_conn *)ep->mux)->conn;
 }
 
-/* A client that was idle since <since_ms>, when the process stops. It may be about to send, as it
- * does not know yet: one that had an answer a moment ago has its last call, the next answer tells
- * it to close.
- */
-static void h1_front_last_call(struct h1_conn *h, uint64_t since_ms)
-{
-	uint64_t end_ms = since_ms + LAST_CALL_MS;
-
-	if (h->settings->options & MUX_OPT_IDLE_CLOSE)
-		return;
-	if (!timer_is_set(&h->timer) || h->timer.expire_ms > end_ms)
-		timer_set(&h->timer, end_ms);
-}
-
 /* An idle client's connection ends, unless a request is there already, which is served then. */
 static void h1_front_leave(struct h1_conn *h)
 {
 	h->conn->flags |= CONN_CAN_RECV; /* the kernel is asked: the poller may not have told yet */
 	if (wire_in_has(&h->in) || !conn_is_quiet(h->conn)) {
-		timer_set(&h->timer, clock_now_ms() + LAST_CALL_MS);
+		timer_set(&h->timer, clock_now_ms() + H1_LAST_CALL_MS);
 		h1_resume_later(h);
 	} else if (h->flags & H1C_FL_STOP) {
 		h1_front_finish(h);
 	} else {
 		h1_destroy(h);
 	}
-}
-
-void h1_front_next(struct h1_conn *h)
-{
-	h1_front_idle(h);
-	if (unlikely(h->flags & H1C_FL_STOP))
-		h1_front_last_call(h, clock_now_ms());
 }
 
 /* Forgets the stream. */

@@ -142,6 +142,13 @@ void h1_free(struct h1_conn *h);
 void h1_front_finish(struct h1_conn *h);
 /* A client's request is over and answered, its connection waits for the next one. */
 void h1_front_next(struct h1_conn *h);
+/* Not a time that clients have between their requests: it would end as the next one comes. */
+#define H1_LAST_CALL_MS 1300
+/* A client that was idle since <since_ms>, when the process stops. It may be about to send, as it
+ * does not know yet: one that had an answer a moment ago has its last call, the next answer tells
+ * it to close.
+ */
+void h1_front_last_call(struct h1_conn *h, uint64_t since_ms);
 /* Bytes, room, an end or an error: the one entry from below. */
 void h1_ready(struct conn *c);
 /* Goes on as far as the socket allows, and reads if it <may_read>. May destroy. */
@@ -254,9 +261,8 @@ static inline bool h1_skips(const struct h1_conn *h)
 bool h1_can_skip(const struct h1_conn *h);
 /* The stream has left, its answer is sent: what is still to come of the request is thrown away. */
 void h1_skip_begin(struct h1_conn *h);
-/* Works on the bytes in <in>, as h1_parse_body() does; behind the end the connection is idle. May
- * destroy.
- */
-bool h1_skip(struct h1_conn *h);
+/* Throws away what there is of it in <in>. NONE: more bytes are needed. */
+enum h1_skipped { H1_SKIPPED_NONE, H1_SKIPPED_SOME, H1_SKIPPED_ALL, H1_SKIPPED_BAD };
+enum h1_skipped h1_skip(struct h1_conn *h);
 
 #endif

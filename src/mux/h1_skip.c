@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h1_skip.c - the HTTP/1 mux: the rest of a request whose answer came before its end (RFC 9112, 9.3)
+/* h1_skip.c - the HTTP/1 mux: the rest of a request whose answer came before its end
  *
+ * RFC 9112, 9.3.
  * Denied uploads, answers of servers that do not want all of it: the client was told nothing of an
  * end, so its next request follows behind this one's body.
  */
@@ -30,8 +31,7 @@ void h1_skip_begin(struct h1_conn *h)
 	patience(h);
 }
 
-/* Returns false if more bytes are needed. */
-static bool skip_length(struct h1_conn *h)
+static enum h1_skipped skip_length(struct h1_conn *h)
 {
 	size_t n = h->in.block->used - h->in.at;
 
@@ -39,27 +39,23 @@ static bool skip_length(struct h1_conn *h)
 		n = (size_t)h->rx.left;
 	h->in.at += (uint32_t)n;
 	h->rx.left -= n;
-	if (!h->rx.left)
-		h1_front_next(h);
-	return true;
+	return h->rx.left ? H1_SKIPPED_SOME : H1_SKIPPED_ALL;
 }
 
-static bool skip_chunks(struct h1_conn *h)
+static enum h1_skipped skip_chunks(struct h1_conn *h)
 {
 	struct chunk_step step;
 	enum h1_status r = chunk_decode(&h->rx.chunk, wire_in_bytes(&h->in), &step);
 
-	if (r == H1_ERROR) {
-		h1_front_finish(h);
-		return true;
-	}
+	if (r == H1_ERROR)
+		return H1_SKIPPED_BAD;
 	h->in.at += (uint32_t)step.used;
 	if (r == H1_DONE)
 		h1_set_rx(h, H1_RX_SKIP_TRAILERS);
-	return step.used || r == H1_DONE;
+	return step.used || r == H1_DONE ? H1_SKIPPED_SOME : H1_SKIPPED_NONE;
 }
 
-static bool skip_trailers(struct h1_conn *h)
+static enum h1_skipped skip_trailers(struct h1_conn *h)
 {
 	struct chunk_trailers t = { .fields = h1_scratch_fields,
 				    .capacity = (uint16_t)h1_scratch_count };
@@ -67,32 +63,34 @@ static bool skip_trailers(struct h1_conn *h)
 	enum h1_status r = chunk_parse_trailers(bytes, &t);
 
 	if (r == H1_MORE && bytes.len < h->settings->head_max)
-		return false;
-	if (r != H1_DONE) {
-		h1_front_finish(h);
-		return true;
-	}
+		return H1_SKIPPED_NONE;
+	if (r != H1_DONE)
+		return H1_SKIPPED_BAD;
 	h->in.at += (uint32_t)t.used;
-	h1_front_next(h);
-	return true;
+	return H1_SKIPPED_ALL;
 }
 
-bool h1_skip(struct h1_conn *h)
+static enum h1_skipped skip_bytes(struct h1_conn *h)
 {
-	bool moved = false;
-
-	while (!(h->flags & H1C_FL_DEAD) && h1_skips(h) && wire_in_has(&h->in)) {
-		bool used = h->rx_state == H1_RX_SKIP_LENGTH	? skip_length(h)
+	enum h1_skipped r = h->rx_state == H1_RX_SKIP_LENGTH	? skip_length(h)
 			    : h->rx_state == H1_RX_SKIP_CHUNKED ? skip_chunks(h)
 								: skip_trailers(h);
 
-		if (h->in.block && h->in.at == h->in.block->used)
-			wire_in_drop(&h->in);
-		if (!used)
-			break;
-		moved = true;
+	if (h->in.block && h->in.at == h->in.block->used)
+		wire_in_drop(&h->in);
+	return r;
+}
+
+enum h1_skipped h1_skip(struct h1_conn *h)
+{
+	enum h1_skipped all = H1_SKIPPED_NONE, r = H1_SKIPPED_SOME;
+
+	while (r == H1_SKIPPED_SOME && wire_in_has(&h->in)) {
+		r = skip_bytes(h);
+		if (r != H1_SKIPPED_NONE)
+			all = r;
 	}
-	if (moved && h1_skips(h) && !(h->flags & H1C_FL_DEAD))
+	if (all == H1_SKIPPED_SOME)
 		patience(h);
-	return moved;
+	return all;
 }
