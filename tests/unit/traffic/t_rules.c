@@ -68,10 +68,14 @@ enum rule_result rule_rewrite_failed(struct stream *s)
 	return s->rule.lax ? RULE_CONTINUE : RULE_ERROR;
 }
 
-/* nothing of these tests keeps anything in a stream's slots, or logs amid a stream */
+/* nothing of these tests keeps anything in a stream's slots, counts, or logs amid a stream */
 struct slot_area *stream_slots(struct stream *s)
 {
 	return NULL;
+}
+
+void stream_count_request(const struct stream *s, unsigned which)
+{
 }
 
 void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
