@@ -268,6 +268,8 @@ static void h1_front_stop(struct mux *m)
 	uint64_t since = now;
 
 	h->flags |= H1C_FL_STOP;
+	if (h1_skips(h))
+		h1_skip_stop(h);
 	if (!h1_front_is_idle(h) || h->flags & H1C_FL_FIRST)
 		return;
 	if (wait && timer_is_set(&h->timer))

@@ -15,12 +15,23 @@ bool h1_can_skip(const struct h1_conn *h)
 	       h->rx_state == H1_RX_TRAILERS;
 }
 
-/* The client may take as long to go on as between requests. */
+/* When the process stops, nobody waits long for the rest of what is answered already. */
+#define STOPPING_MS 2000
+
+/* The client may take as long to go on as with any body. */
 static void patience(struct h1_conn *h)
 {
-	int64_t wait = mux_keep_alive_ms(h->settings);
+	int64_t wait = h->flags & H1C_FL_STOP ? STOPPING_MS : h->settings->client_ms;
 
 	timer_set(&h->timer, wait ? clock_now_ms() + (uint64_t)wait : TIMER_NEVER);
+}
+
+void h1_skip_stop(struct h1_conn *h)
+{
+	uint64_t end_ms = clock_now_ms() + STOPPING_MS;
+
+	if (!timer_is_set(&h->timer) || h->timer.expire_ms > end_ms)
+		timer_set(&h->timer, end_ms);
 }
 
 void h1_skip_begin(struct h1_conn *h)
