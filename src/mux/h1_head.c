@@ -103,10 +103,8 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 	m->flags = 0;
 	if (head->flags & H1_FL_UPGRADE)
 		m->flags |= HTTP_MSG_UPGRADE;
-	if (head->flags & H1_FL_EXPECT_CONTINUE) {
+	if (head->flags & H1_FL_EXPECT_CONTINUE)
 		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
-		h->flags |= H1C_FL_EXPECTS;
-	}
 	if (head->flags & H1_FL_CONN_CLOSE)
 		m->flags |= HTTP_MSG_CONN_CLOSE;
 	if (head->flags & H1_FL_CONN_KEEP_ALIVE)
@@ -310,6 +308,19 @@ static bool request_is_kept(const struct h1_conn *h, const struct h1_head *head)
 	return keep;
 }
 
+/* Does the client expect something before it sends the body, in whatever words? What is not ours to
+ * understand may still keep it from sending.
+ */
+static bool request_expects(const struct h1_head *head)
+{
+	if (!(head->flags & H1_FL_UNTIDY) || head->body == H1_BODY_NONE)
+		return false;
+	for (unsigned i = 0; i < head->field_count; i++)
+		if (head->fields[i].id == FIELD_EXPECT)
+			return true;
+	return false;
+}
+
 /* A request head was received: a stream is born. */
 static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 {
@@ -337,6 +348,8 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 		h->flags |= H1C_FL_PROXY_NAME;
 	if (request_is_kept(h, head) && !h1_framing_is_insecure(h, head) && !h1_is_odd(h, head, 3))
 		h->flags |= H1C_FL_KEEP_RX;
+	if (request_expects(head))
+		h->flags |= H1C_FL_EXPECTS;
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
