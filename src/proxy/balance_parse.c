@@ -120,7 +120,7 @@ bool balance_parse_hdr(struct conf_line *l, struct proxy *px, const char *word)
 		return conf_error(l, l->at - 1, NULL, "balance %s only accepts 'use_domain_only' "
 				  "modifier (got '%s').", word, modifier);
 	px->balancing.hash.input = modifier ? HASH_INPUT_DOMAIN : HASH_INPUT_TEXT;
-	px->balancing.hash.key = take_key(l, "req.fhdr(%s,-1)", name);
+	px->balancing.hash.key = take_key(l, "req.hdr(%s,1)", name);
 	return px->balancing.hash.key != NULL;
 }
 
