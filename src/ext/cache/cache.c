@@ -215,9 +215,24 @@ static struct filter_conf *filter_add(struct config *cfg, struct proxy *px, cons
 	return (struct filter_conf *)(uintptr_t)f;
 }
 
-/* What is compressed cannot be kept for others. */
-static bool order_is_good(const struct proxy *px, const struct filter_conf *mine,
-			  struct diag_list *diags)
+/* A filter that is not in the file comes last; only some get along with that. */
+static bool may_be_added(const struct proxy *px, const char *name, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	const struct filter_conf *f = filter_confs(px);
+
+	while (f && (f->kind == cache_filter_kinds || strcmp(f->kind->name, "fcgi-app") == 0 ||
+		     slice_starts(slice_of(f->kind->name), SLICE("comp"))))
+		f = f->next;
+	if (f)
+		diag_add(diags, DIAG_ALERT, &nowhere, "add a line `filter cache` where it belongs "
+			 "among the others.", "config: %s '%s': require an explicit filter "
+			 "declaration to use the cache '%s'.", proxy_kind_name(px), px->name, name);
+	return !f;
+}
+
+bool cache_order_is_good(const struct proxy *px, const struct filter_conf *mine,
+			 struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
 	const struct cache_filter *cf = mine->data;
@@ -256,6 +271,8 @@ static bool rule_check(struct config *cfg, struct rule *r, struct diag_list *dia
 	if (!purge_check(cfg, r, diags))
 		return false;
 	f = filter_find(r->proxy, rule->name);
+	if (!f && !may_be_added(r->proxy, rule->name, diags))
+		return false;
 	if (!f)
 		f = filter_add(cfg, r->proxy, rule->name);
 	if (!f) {
@@ -265,7 +282,7 @@ static bool rule_check(struct config *cfg, struct rule *r, struct diag_list *dia
 	cf = f->data;
 	cf->conf = rule->conf;
 	rule->filter = f;
-	return order_is_good(r->proxy, f, diags);
+	return cache_order_is_good(r->proxy, f, diags);
 }
 
 static const struct rule_action actions[] = {

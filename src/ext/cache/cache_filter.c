@@ -437,7 +437,7 @@ static bool cache_filter_check(struct config *cfg, struct filter_conf *conf,
 		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "config: %s '%s': unable to find the "
 			 "cache '%s' referenced by the filter 'cache'.",
 			 proxy_kind_name(conf->proxy), conf->proxy->name, cf->name);
-	return cf->conf != NULL;
+	return cf->conf != NULL && cache_order_is_good(conf->proxy, conf, diags);
 }
 
 const struct filter_kind cache_filter_kinds[] = {

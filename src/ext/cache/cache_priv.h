@@ -467,6 +467,11 @@ const struct service_kind *cache_instead(struct filter *f, unsigned status, bool
 /* --- cache_filter.c --------------------------------------------------------------------------- */
 
 extern const struct filter_kind cache_filter_kinds[];
+/* What is compressed cannot be kept for others: no such filter of <px> stands before <mine>, one of
+ * a cache. False: reported.
+ */
+bool cache_order_is_good(const struct proxy *px, const struct filter_conf *mine,
+			 struct diag_list *diags);
 /* http-request cache-use, cache-purge, http-response cache-store */
 struct cache_rule {
 	const char *name;

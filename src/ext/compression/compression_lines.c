@@ -238,7 +238,7 @@ static bool has_others(const struct proxy *px)
 {
 	const struct filter_conf *c = filter_confs(px);
 
-	while (c && strcmp(c->kind->name, "fcgi-app") == 0)
+	while (c && (strcmp(c->kind->name, "fcgi-app") == 0 || strcmp(c->kind->name, "cache") == 0))
 		c = c->next;
 	return c;
 }
