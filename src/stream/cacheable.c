@@ -78,14 +78,16 @@ static struct cache_facts facts_of(const struct http_msg *m)
 	return f;
 }
 
+bool stream_response_has_cookie(const struct stream *s)
+{
+	return s->be->options & PROXY_OPT_CHECKCACHE && s->res.status >= 200 &&
+		(has_field(&s->res, "set-cookie") || has_field(&s->res, "set-cookie2"));
+}
+
 bool stream_response_leaks_cookie(struct stream *s)
 {
-	struct cache_facts f;
+	struct cache_facts f = facts_of(&s->res);
 
-	if (!(s->be->options & PROXY_OPT_CHECKCACHE) || s->res.status < 200 ||
-	    !(has_field(&s->res, "set-cookie") || has_field(&s->res, "set-cookie2")))
-		return false;
-	f = facts_of(&s->res);
 	if (f.refused || f.without_cookie || !(f.fresh || f.validator))
 		return false;
 	if (!f.is_public && !(status_is_cacheable(s->res.status) && method_is_cacheable(&s->req)))

@@ -77,7 +77,9 @@ void stream_wait_end(struct stream_wait *w);
 
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);
-/* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
+/* --- cacheable.c : option checkcache: does the answer set cookies? To be asked before ours is. */
+bool stream_response_has_cookie(const struct stream *s);
+/* An answer that does: is it one that the option refuses? Says so in the log. */
 bool stream_response_leaks_cookie(struct stream *s);
 
 /* --- request.c : the head has come: keeps what logs and captures want of it. */

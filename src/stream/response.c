@@ -393,14 +393,16 @@ static bool after_response(struct stream *s)
 enum step stage_response_rules_fe(struct stream *s)
 {
 	enum step step = s->be == s->fe ? STEP_NEXT : response_rules(s, s->fe);
+	bool has_cookie; /* before ours is added */
 
 	if (step != STEP_NEXT)
 		return step;
 	capture_response_cookie(s);
 	if (tables_are_used())
 		stick_response(s);
+	has_cookie = stream_response_has_cookie(s);
 	persist_response(s);
-	if (stream_response_leaks_cookie(s)) {
+	if (has_cookie && stream_response_leaks_cookie(s)) {
 		count_denied(s);
 		return stream_fail(s, END_RESPONSE_COOKIE);
 	}
