@@ -566,7 +566,7 @@ static bool cookie_is_due(const struct stream *s, const struct persist *p)
 		return false;
 	if (p->response == 'P' && pp->options & COOKIE_PRESERVE)
 		return false;
-	if (pp->options & COOKIE_POSTONLY && s->req.method != HTTP_METH_POST)
+	if (pp->options & COOKIE_POSTONLY && !slice_eq(s->log.method, SLICE("POST")))
 		return false;
 	return !p->by_cookie || !dates_hold(pp, p);
 }
