@@ -55,7 +55,8 @@ struct hash_settings {
 	enum hash_affinity affinity;
 	unsigned balance_factor;       /* percent of the average load; 0: no bound */
 	const struct expr *key;        /* of `balance`; NULL: none of these algorithms */
-	const struct expr *body_key;   /* where to look in a body, or NULL */
+	const struct expr *body_key;   /* where to look in a body of POST, or NULL */
+	const struct expr *body_for;   /* with body_key: the method of the request */
 	enum hash_input input;
 	unsigned len, depth;           /* `uri`; 0: no bound */
 	bool whole;

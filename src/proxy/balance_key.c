@@ -96,7 +96,9 @@ static bool key_take(const struct hash_settings *h, struct expr_ctx *ctx, struct
 {
 	if (expr_eval(h->key, ctx, s) == EXPR_FOUND)
 		return true;
-	return h->body_key && expr_eval(h->body_key, ctx, s) == EXPR_FOUND;
+	return h->body_key && expr_eval(h->body_for, ctx, s) == EXPR_FOUND &&
+		slice_eq(s->text, SLICE("POST")) &&
+		expr_eval(h->body_key, ctx, s) == EXPR_FOUND;
 }
 
 /* The text to hash; false: none. */

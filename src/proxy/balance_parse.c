@@ -86,7 +86,7 @@ bool balance_parse_uri(struct conf_line *l, struct proxy *px, const char *unused
 	return h->key != NULL;
 }
 
-/* The body is looked at when it is there; check_post waits for it. */
+/* The body of a POST is looked at when it is there; check_post waits for it. */
 bool balance_parse_url_param(struct conf_line *l, struct proxy *px, const char *unused)
 {
 	bool has_body_fetch = expr_fetch_find(SLICE("req.body_param")) != NULL;
@@ -106,8 +106,11 @@ bool balance_parse_url_param(struct conf_line *l, struct proxy *px, const char *
 		px->options |= PROXY_OPT_HTTP_BUFFER_REQUEST;
 	h->input = HASH_INPUT_PARAM;
 	h->key = take_key(l, "url_param(%s)", name);
-	h->body_key = has_body_fetch ? take_key(l, "req.body_param(%s)", name) : NULL;
-	return h->key && (h->body_key || !has_body_fetch);
+	if (!h->key || !has_body_fetch)
+		return h->key != NULL;
+	h->body_for = take_key(l, "method", "");
+	h->body_key = take_key(l, "req.body_param(%s)", name);
+	return h->body_for && h->body_key;
 }
 
 bool balance_parse_hdr(struct conf_line *l, struct proxy *px, const char *word)
