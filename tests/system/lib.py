@@ -309,10 +309,19 @@ class Reader:
             fields.append((name.lower().decode("latin-1"), value.strip().decode("latin-1")))
         return lines[0].decode("latin-1"), fields
 
+    def gather(self, n=None):
+        """Reads until there are <n> bytes, or the end; in linear time. False: it was the end."""
+        parts, more = bytearray(self.buf), True
+        while more and (n is None or len(parts) < n):
+            self.buf = b""
+            more = self.fill()
+            parts += self.buf
+        self.buf = bytes(parts)
+        return more
+
     def exactly(self, n):
-        while len(self.buf) < n:
-            if not self.fill():
-                raise EOFError("%d bytes missing" % (n - len(self.buf)))
+        if len(self.buf) < n and not self.gather(n):
+            raise EOFError("%d bytes missing" % (n - len(self.buf)))
         data, self.buf = self.buf[:n], self.buf[n:]
         return data
 
@@ -324,7 +333,7 @@ class Reader:
         return data
 
     def chunks(self):
-        body = b""
+        body = bytearray()
         while True:
             size = int(self.line().split(b";")[0], 16)
             if not size:
@@ -334,7 +343,7 @@ class Reader:
                 raise ValueError("chunk without end")
         while self.line():
             pass
-        return body
+        return bytes(body)
 
     def body(self, fields, until_close=False):
         names = dict(fields)
@@ -343,8 +352,7 @@ class Reader:
         if "content-length" in names:
             return self.exactly(int(names["content-length"]))
         if until_close:
-            while self.fill():
-                pass
+            self.gather()
             data, self.buf = self.buf, b""
             return data
         return b""
