@@ -167,21 +167,20 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 
 	if (probe && fe->options & PROXY_OPT_HTTP_IGNORE_PROBES)
 		return slice_none();
-	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
-		proxy_count_request(fe);
-		if (!(sess->mux->kind->traits & MUX_MULTIPLEX))
-			track_request_without_stream(sess, bad->kind != FRONT_BAD_TIMEOUT, 0);
-		counter_add(&fe->state->fe, counter_of_version(bad->version), 1);
-		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
-		if (fe->options & PROXY_OPT_SOCKET_STATS)
-			counter_add(&sess->listener->state->counters, CNT_REQ_ERRORS, 1);
-		if (bad->status && !not_http)
-			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
-		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
-			error_capture_request(sess, &bad->details);
+	proxy_count_request(fe);
+	if (!(sess->mux->kind->traits & MUX_MULTIPLEX))
+		track_request_without_stream(sess, bad->kind != FRONT_BAD_TIMEOUT, 0);
+	counter_add(&fe->state->fe, counter_of_version(bad->version), 1);
+	counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
+	if (fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&sess->listener->state->counters, CNT_REQ_ERRORS, 1);
+	if (bad->status && !not_http)
+		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
+	if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
+		error_capture_request(sess, &bad->details);
+	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL))
 		session_log_bad(sess, not_http ? 0 : bad->status,
 				bad->since_ns, not_http ? END_NOT_HTTP : ends[bad->kind]);
-	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == FRONT_BAD_ERROR)
 		return slice_none();
