@@ -69,7 +69,7 @@ BACK = (
     ("option redispatch", "option redispatch 1", "retries 0", "retries 2\n\toption redispatch"), ("retry-on all-retryable-errors", "retry-on empty-response", "retry-on 500 503", "retry-on none", "retry-on junk-response conn-failure", "retry-on 0rtt-rejected response-timeout"),
     ("option prefer-last-server",), ("option srvtcpka",), ("option http-drop-request-trailers",), ("option allbackups",), ("option checkcache",), ("option nolinger",), ("option accept-unsafe-violations-in-http-response",), ("option h1-case-adjust-bogus-server",),
     ("stick-table type string len 20 size 100\n\tstick on path", "stick-table type string len 20 size 100\n\tstick store-response res.cook(S)\n\tstick match req.cook(S)", "stick-table type ip size 100\n\tstick on src"),
-    ("fullconn 10",), ("option http-proxy",), ("http-send-name-header X-Server",), ("use-server s2 if { path /ch }",), ("server-template",), ("force-persist if { path /ch }", "ignore-persist if { path /ch }"),
+    ("fullconn 10",), ("option http-proxy",), ("http-send-name-header X-Server",), ("use-server s1 if { path /ch }",), ("server-template",), ("force-persist if { path /ch }", "ignore-persist if { path /ch }"),
     ("http-request disable-l7-retry if { method POST }",), ("option transparent",), ("load-server-state-from-file none",), ("http-request set-dst-port int(1)",),
 )
 SERVER = ("", "", "", " weight 5", " cookie {c}", " cookie {c}", " cookie {c}", " backup", " weight 0 cookie {c}", " disabled", " maxconn 1", " pool-max-conn 0", " max-reuse 2", " set-proxy-v2-tlv-fmt(0xE1) x",
