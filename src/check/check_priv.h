@@ -253,7 +253,7 @@ struct check_run {
 	uint64_t lend_ms;           /* when to ask again for a connection to be lent; 0: not */
 	bool lend_named;            /* for one of a name, which may never come */
 	/* not cleared at the beginning, as all before is */
-	char first_texts[512];      /* of <arena> */
+	_Alignas(8) char first_texts[512]; /* of <arena> */
 	struct h1_field fields[101]; /* of <head> */
 };
 
