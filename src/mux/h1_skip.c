@@ -92,11 +92,13 @@ static enum h1_skipped skip_bytes(struct h1_conn *h)
 	return r;
 }
 
+/* One block at most: the caller counts what others may have to wait for. */
 enum h1_skipped h1_skip(struct h1_conn *h)
 {
 	enum h1_skipped all = H1_SKIPPED_NONE, r = H1_SKIPPED_SOME;
+	const struct block *block = h->in.block;
 
-	while (r == H1_SKIPPED_SOME && wire_in_has(&h->in)) {
+	while (r == H1_SKIPPED_SOME && wire_in_has(&h->in) && h->in.block == block) {
 		r = skip_bytes(h);
 		if (r != H1_SKIPPED_NONE)
 			all = r;
