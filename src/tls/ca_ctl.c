@@ -216,12 +216,19 @@ static enum ctl_step set_file(struct ctl_request *rq)
 
 static void create(struct ctl_request *rq, const char *name)
 {
-	if (tls_store_ca_find(store(), name))
+	struct tls_ca *ca;
+
+	if (tls_store_ca_find(store(), name)) {
 		ctl_error(rq, "%s file '%s' already exists!", kind(rq), name);
-	else if (!tls_store_ca_new(store(), name, wants_crl(rq)))
+		return;
+	}
+	ca = tls_store_ca_new(store(), name, wants_crl(rq));
+	if (!ca) {
 		ctl_error(rq, "out of memory");
-	else
-		ctl_tell(rq, CTL_NOTICE, "New %s file created '%s'!", kind(rq), name);
+		return;
+	}
+	ca->is_new = !tls_store_is_noted(store(), name);
+	ctl_tell(rq, CTL_NOTICE, "New %s file created '%s'!", kind(rq), name);
 }
 
 static enum ctl_step new_file(struct ctl_request *rq)
@@ -284,6 +291,8 @@ static void del(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "Can't remove the %s file: %s file '%s' in use, can't be deleted!",
 			  kind(rq), kind(rq), name);
 	} else {
+		tls_store_note(store(), name, ca->is_new ? NULL : ca->is_crl ?
+			       "revoked certificates deleted" : "authorities deleted");
 		tls_store_ca_remove(store(), ca);
 		ctl_tell(rq, CTL_NOTICE, "%s file '%s' deleted!", kind(rq), name);
 	}

@@ -220,12 +220,19 @@ static enum ctl_step set_cert(struct ctl_request *rq)
 
 static void create(struct ctl_request *rq, const char *name)
 {
-	if (tls_store_find(store(), name))
+	struct tls_entry *e;
+
+	if (tls_store_find(store(), name)) {
 		ctl_error(rq, "Certificate '%s' already exists!", name);
-	else if (!tls_store_add(store(), name, NULL))
+		return;
+	}
+	e = tls_store_add(store(), name, NULL);
+	if (!e) {
 		ctl_error(rq, "out of memory");
-	else
-		ctl_tell(rq, CTL_NOTICE, "New empty certificate store '%s'!", name);
+		return;
+	}
+	e->is_new = !tls_store_is_noted(store(), name);
+	ctl_tell(rq, CTL_NOTICE, "New empty certificate store '%s'!", name);
 }
 
 static enum ctl_step new_cert(struct ctl_request *rq)
@@ -305,7 +312,7 @@ static void del(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
 			  "deleted!", name);
 	} else {
-		tls_store_note(store(), name, "certificate deleted");
+		tls_store_note(store(), name, e->is_new ? NULL : "certificate deleted");
 		tls_store_remove(store(), e);
 		ctl_tell(rq, CTL_NOTICE, "Certificate '%s' deleted!", name);
 	}

@@ -112,6 +112,15 @@ void tls_store_note(struct tls_store *s, const char *name, const char *what)
 	}
 }
 
+bool tls_store_is_noted(const struct tls_store *s, const char *name)
+{
+	const struct noted *n = s->noted;
+
+	while (n && strcmp(n->name, name) != 0)
+		n = n->next;
+	return n != NULL;
+}
+
 void tls_each_change(const struct config *cfg, tls_change_fn *tell, void *data)
 {
 	tls_store_lock();

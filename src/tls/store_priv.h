@@ -41,6 +41,7 @@ struct tls_entry {
 	bool in_store;               /* of a crt-store */
 	const struct tls_acme *acme; /* in the arena; NULL: it is not obtained by ACME */
 	bool jwt;                    /* atomic: tokens may be read with it */
+	bool is_new;                 /* of `new ssl cert`: no file had it at the start */
 	char *note;                  /* why its OCSP answer was left out; owned, NULL: it was not */
 	uint64_t stamp;              /* of its files, for watch.c */
 };
@@ -55,6 +56,7 @@ struct tls_ca {
 	STACK_OF(X509_CRL) *pending_crls;
 	bool is_system;              /* "@system-ca" */
 	bool is_crl;
+	bool is_new;                 /* as a tls_entry's */
 	bool has_pending;
 	unsigned char sum[32];       /* of what it says: tls_ca_sum() */
 	uint64_t stamp;              /* of its file, for watch.c */
@@ -73,6 +75,8 @@ void tls_store_unlock(void);
  * it. NULL: it is again what was read.
  */
 void tls_store_note(struct tls_store *s, const char *name, const char *what);
+/* Has tls_store_note() anything of it? Then an entry of that name is none that commands began. */
+bool tls_store_is_noted(const struct tls_store *s, const char *name);
 /* The entry of a file, read when it is the first time. NULL: <why>. */
 struct tls_entry *tls_store_cert(struct config *cfg, const char *path, char *why, size_t size);
 /* As tls_store_cert(), for parts with a name of their own (crt-store); replaces nothing. */
