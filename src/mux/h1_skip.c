@@ -15,7 +15,7 @@ bool h1_can_skip(const struct h1_conn *h)
 	       h->rx_state == H1_RX_TRAILERS;
 }
 
-/* When the process stops, nobody waits long for the rest of what is answered already. */
+/* When the process stops, a client that is silent for so long keeps it no more. */
 #define STOPPING_MS 2000
 
 /* The client may take as long to go on as with any body. */
