@@ -132,6 +132,13 @@ static bool read_data(struct h3_stream *s)
 	return true;
 }
 
+/* A fault, or its user, may have ended it, or all of them. */
+static bool is_there(const struct h3_conn *h, const struct quic_stream *q,
+		     const struct h3_stream *s)
+{
+	return h->quic && quic_stream_owner(q) == s && !(s->flags & H3S_RESET);
+}
+
 /* False: the stream may be gone, or waits. */
 static bool read_headers(struct h3_stream *s)
 {
@@ -156,7 +163,8 @@ static bool read_headers(struct h3_stream *s)
 	s->flags &= (uint16_t)~H3S_IN_FRAME;
 	s->frame_left = 0;
 	h3_head(s, rx, len, ended);
-	if (!h->quic || quic_stream_owner(q) != s)
+	/* (a fault stops the stream, and with it go the bytes, even if its user stays for now) */
+	if (!is_there(h, q, s))
 		return false;
 	take(s, len);
 	return true;
@@ -225,13 +233,6 @@ static void judge_end(struct h3_stream *s)
 static bool interim_waits(const struct h3_stream *s)
 {
 	return s->conn->back && s->ep->flags & EP_RX_HEAD && !(s->flags & H3S_HEAD_GOT);
-}
-
-/* A fault, or its user, may have ended it, or all of them. */
-static bool is_there(const struct h3_conn *h, const struct quic_stream *q,
-		     const struct h3_stream *s)
-{
-	return h->quic && quic_stream_owner(q) == s && !(s->flags & H3S_RESET);
 }
 
 /* True: an interim head was taken, more may be read. */

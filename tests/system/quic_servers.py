@@ -258,6 +258,12 @@ def answer(p, stream, path):
         p.h3.send_headers(stream, [(b":status", b"413")])
         p.h3.send_data(stream, b"no", True)
         quic.stop_stream(stream, 0x100)
+    elif path in ("/faulty", "/trailers"):
+        # (the user of the stream is at work while what is behind an interim head is read)
+        p.h3.send_headers(stream, [(b":status", b"103")])
+        if path == "/trailers":
+            p.h3.send_headers(stream, ok)
+        quic.send_stream_data(stream, b"\1\5\0\0\x51\1x", False)
     elif path == "/cut":
         quic.send_stream_data(stream, b"\1\x40\x40\0\0", True)
     elif path == "/reset":
@@ -301,7 +307,7 @@ def answer(p, stream, path):
 
 
 BAD = ("/reset", "/short", "/long", "/empty", "/data", "/upper", "/status", "/table", "/push", "/settings", "/control", "/twice",
-       "/stop", "/close", "/rejected", "/goaway")
+       "/stop", "/close", "/rejected", "/goaway", "/faulty", "/trailers")
 
 
 def in_one_datagram(tap, front):
