@@ -355,7 +355,9 @@ static void h1_request_begins(struct h1_conn *h)
 /* Behind the rest of a request that was answered early comes the next one, if it is valid. */
 static bool h1_go_on_skipping(struct h1_conn *h)
 {
-	enum h1_skipped r = h1_skip(h);
+	struct chunk_trailers t = { .fields = h1_scratch_fields,
+				    .capacity = (uint16_t)h1_scratch_count };
+	enum h1_skipped r = h1_skip(h, &t);
 
 	if (r == H1_SKIPPED_ALL)
 		h1_front_next(h);

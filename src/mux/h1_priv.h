@@ -263,8 +263,9 @@ bool h1_can_skip(const struct h1_conn *h);
 void h1_skip_begin(struct h1_conn *h);
 /* The process stops while it does so. */
 void h1_skip_stop(struct h1_conn *h);
-/* Throws away what there is of it in <in>. NONE: more bytes are needed. */
+/* Throws away what there is of it in <in>; <t> has room for trailers. NONE: more bytes are needed.
+ */
 enum h1_skipped { H1_SKIPPED_NONE, H1_SKIPPED_SOME, H1_SKIPPED_ALL, H1_SKIPPED_BAD };
-enum h1_skipped h1_skip(struct h1_conn *h);
+enum h1_skipped h1_skip(struct h1_conn *h, struct chunk_trailers *t);
 
 #endif

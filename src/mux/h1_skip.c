@@ -66,26 +66,24 @@ static enum h1_skipped skip_chunks(struct h1_conn *h)
 	return step.used || r == H1_DONE ? H1_SKIPPED_SOME : H1_SKIPPED_NONE;
 }
 
-static enum h1_skipped skip_trailers(struct h1_conn *h)
+static enum h1_skipped skip_trailers(struct h1_conn *h, struct chunk_trailers *t)
 {
-	struct chunk_trailers t = { .fields = h1_scratch_fields,
-				    .capacity = (uint16_t)h1_scratch_count };
 	struct slice bytes = wire_in_bytes(&h->in);
-	enum h1_status r = chunk_parse_trailers(bytes, &t);
+	enum h1_status r = chunk_parse_trailers(bytes, t);
 
 	if (r == H1_MORE && bytes.len < h->settings->head_max)
 		return H1_SKIPPED_NONE;
 	if (r != H1_DONE)
 		return H1_SKIPPED_BAD;
-	h->in.at += (uint32_t)t.used;
+	h->in.at += (uint32_t)t->used;
 	return H1_SKIPPED_ALL;
 }
 
-static enum h1_skipped skip_bytes(struct h1_conn *h)
+static enum h1_skipped skip_bytes(struct h1_conn *h, struct chunk_trailers *t)
 {
 	enum h1_skipped r = h->rx_state == H1_RX_SKIP_LENGTH	? skip_length(h)
 			    : h->rx_state == H1_RX_SKIP_CHUNKED ? skip_chunks(h)
-								: skip_trailers(h);
+								: skip_trailers(h, t);
 
 	if (h->in.block && h->in.at == h->in.block->used)
 		wire_in_drop(&h->in);
@@ -93,13 +91,13 @@ static enum h1_skipped skip_bytes(struct h1_conn *h)
 }
 
 /* One block at most: the caller counts what others may have to wait for. */
-enum h1_skipped h1_skip(struct h1_conn *h)
+enum h1_skipped h1_skip(struct h1_conn *h, struct chunk_trailers *t)
 {
 	enum h1_skipped all = H1_SKIPPED_NONE, r = H1_SKIPPED_SOME;
 	const struct block *block = h->in.block;
 
 	while (r == H1_SKIPPED_SOME && wire_in_has(&h->in) && h->in.block == block) {
-		r = skip_bytes(h);
+		r = skip_bytes(h, t);
 		if (r != H1_SKIPPED_NONE)
 			all = r;
 	}
