@@ -135,6 +135,44 @@ static void put_node(struct strbuf *b, const char *name, const struct node *n, b
 		      n->port.len ? ":" : "", SLICE_FMT(n->port), quote);
 }
 
+/* A list of valid elements, none of them empty. */
+static bool is_valid_list(struct slice list)
+{
+	struct rfc7239 said;
+	size_t comma;
+
+	do {
+		comma = slice_find_char(list, 0, ',');
+		if (!rfc7239_parse(slice_trim(slice_sub(list, 0, comma < list.len ? comma : list.len)),
+				   &said))
+			return false;
+		list = comma < list.len ? slice_sub(list, comma + 1, list.len) : slice_none();
+	} while (comma != SIZE_MAX);
+	return true;
+}
+
+/* At the end of the list that proxies before have begun, if they have and it is valid. */
+static bool append(struct stream *s, struct slice element)
+{
+	struct h1_field *field, *last = NULL;
+	struct strbuf b;
+	size_t room;
+	char *text;
+	int at = -1;
+
+	while ((field = http_field_next(&s->req.fields, &at, FIELD_FORWARDED, slice_none())))
+		last = field;
+	if (!last || !is_valid_list(last->value))
+		return http_msg_add_field(&s->req, SLICE("forwarded"), element);
+	room = last->value.len + element.len + 2;
+	text = arena_alloc(&s->arena, room);
+	if (!text)
+		return false;
+	strbuf_init_fixed(&b, text, room);
+	strbuf_printf(&b, "%.*s,%.*s", SLICE_FMT(last->value), SLICE_FMT(element));
+	return http_msg_set_value(&s->req, last, strbuf_slice(&b));
+}
+
 bool stream_add_forwarded(struct stream *s)
 {
 	const struct proxy_forwarded *f = s->be->http.forwarded;
@@ -161,5 +199,5 @@ bool stream_add_forwarded(struct stream *s)
 		put_node(&b, "for", &p.client, f->client_port.on);
 	if (!b.len)
 		return true;
-	return http_msg_add_field(&s->req, SLICE("forwarded"), slice_make(b.ptr, b.len - 1));
+	return append(s, slice_make(b.ptr, b.len - 1));
 }
