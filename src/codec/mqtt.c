@@ -266,11 +266,13 @@ enum mqtt_verdict mqtt_parse(struct slice in, struct mqtt_packet *out)
 	if (!take_number(&in, 1, &first))
 		return MQTT_INCOMPLETE;
 	out->type = (uint8_t)(first >> 4);
+	if (!in.len) /* (of one byte alone nothing is said) */
+		return MQTT_INCOMPLETE;
+	if (!first_byte_is_valid((uint8_t)first))
+		return MQTT_INVALID;
 	verdict = take_length(&in, &len);
 	if (verdict != MQTT_VALID)
 		return verdict;
-	if (!first_byte_is_valid((uint8_t)first))
-		return MQTT_INVALID;
 	if (!take(&in, len, &body))
 		return MQTT_INCOMPLETE;
 	if (out->type != MQTT_CONNECT && out->type != MQTT_CONNACK)

@@ -142,11 +142,14 @@ static bool is_valid_list(struct slice list)
 	size_t comma;
 
 	do {
+		size_t end = list.len;
+
 		comma = slice_find_char(list, 0, ',');
-		if (!rfc7239_parse(slice_trim(slice_sub(list, 0, comma < list.len ? comma : list.len)),
-				   &said))
+		if (comma != SIZE_MAX)
+			end = comma;
+		if (!rfc7239_parse(slice_trim(slice_sub(list, 0, end)), &said))
 			return false;
-		list = comma < list.len ? slice_sub(list, comma + 1, list.len) : slice_none();
+		list = slice_sub(list, end < list.len ? end + 1 : end, list.len);
 	} while (comma != SIZE_MAX);
 	return true;
 }
