@@ -114,7 +114,7 @@ class Origin(lib.Server):
             got = re.sub(rb"(\r\nx-server: \w+)(.*)", rb"\2\1", got, flags=re.S) # it may come before or behind Connection
             said = got + b"\n" + body[:100]
             with self.lock:
-                self.seen.append((self.port, said))
+                self.seen.append(said)
             if not self.answer(sock, method, path, said, names):
                 return
 
@@ -330,8 +330,7 @@ class Pair:
                     raise RuntimeError("%s has crashed in case %d: %s" % (program, at, proxy.output()[-600:])) from e
                 log.settle()
                 lines = [re.sub('"<BADREQ>" c\\d+-\\S*', '"<BADREQ>" -', l) for l in log.lines]
-                result[at] = [got, [s for _, s in sorted(((origins[0].port - p, s) for o in origins for p, s in o.seen), key=lambda x: 0)],
-                              lines, stat]
+                result[at] = [got, [s for o in origins for s in o.seen], lines, stat]
         log.close()
         return result
 
