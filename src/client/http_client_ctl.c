@@ -143,7 +143,7 @@ static bool hide(struct config *cfg, struct diag_list *diags)
 static const struct ctl_command commands[] = {
 	{ .words = "httpclient", .level = CTL_ADMIN, .flags = CTL_EXPERT | CTL_PATIENT,
 	  .syntax = "<method> <URI>", .run = ask, .release = release,
-	  .help = "send a request to a URL, and show the answer" },
+	  .help = "send a request to a URL, and show the response" },
 	{ 0 }
 };
 

@@ -174,7 +174,7 @@ static bool sink_begin(void)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show events", .syntax = "[<sink>] [-w] [-n] [-0] [-s]",
-	  .help = "list event sinks, or the events that one holds", .run = show_events,
+	  .help = "list event sinks, or the events of one", .run = show_events,
 	  .release = release_watch },
 	{ 0 }
 };

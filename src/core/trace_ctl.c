@@ -41,8 +41,8 @@ static enum ctl_step show_trace(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "show trace", .syntax = "[<source>]", .help = "what traces do, or one's events",
-	  .run = show_trace },
+	{ .words = "show trace", .syntax = "[<source>]",
+	  .help = "show the state of traces, or the events of one", .run = show_trace },
 	{ .words = "trace", .syntax = "[<source>|0] [<command> [<args>...]]",
 	  .level = CTL_OPERATOR, .help = "configure traces (nothing: list them; 0: stop them all)",
 	  .run = run_trace },

@@ -113,13 +113,13 @@ static enum ctl_step show_anon(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "set anon global-key", .level = CTL_ADMIN, .syntax = "<value>",
-	  .help = "the key of sessions that give none; 0: a random one",
+	  .help = "set the key of sessions that set none; 0: a random one",
 	  .run = set_anon_global_key },
 	{ .words = "set anon off", .help = "show names and addresses again", .run = set_anon_off },
 	{ .words = "set anon on", .syntax = "[value]",
 	  .help = "hide names and addresses in the answers of this session",
 	  .run = set_anon_on },
-	{ .words = "show anon", .help = "tell whether names are hidden, and with which key",
+	{ .words = "show anon", .help = "show whether names are hidden, and with which key",
 	  .run = show_anon },
 	{ 0 }
 };

@@ -214,7 +214,7 @@ static enum ctl_step show_env(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "echo", .flags = CTL_ANYWHERE, .syntax = "<text>", .help = "say this text",
+	{ .words = "echo", .flags = CTL_ANYWHERE, .syntax = "<text>", .help = "print this text",
 	  .run = run_echo },
 	{ .words = "experimental-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
 	  .help = "allow experimental commands", .run = run_experimental, .flags = CTL_HIDDEN },
@@ -223,7 +223,7 @@ static const struct ctl_command commands[] = {
 	{ .words = "help", .syntax = "[<command>]", .help = "list the commands, or some of them",
 	  .run = run_help, .flags = CTL_HIDDEN | CTL_ANYWHERE },
 	{ .words = "operator", .flags = CTL_ANYWHERE, .level = CTL_OPERATOR,
-	  .help = "give up rights above those of an operator", .run = run_operator },
+	  .help = "drop privileges above level operator", .run = run_operator },
 	{ .words = "prompt", .syntax = "[help | n | i | p | timed ]*",
 	  .help = "choose how the session goes on", .run = run_prompt,
 	  .flags = CTL_HIDDEN | CTL_ANYWHERE },
@@ -233,12 +233,12 @@ static const struct ctl_command commands[] = {
 	{ .words = "set timeout", .syntax = "[cli] <delay>",
 	  .help = "change the timeout of this session", .run = set_timeout },
 	{ .words = "show cli level", .flags = CTL_ANYWHERE,
-	  .help = "tell the level of this session",
+	  .help = "show the level of this session",
 	  .run = show_cli_level },
 	{ .words = "show env", .flags = CTL_ANYWHERE, .syntax = "[var]", .level = CTL_OPERATOR,
 	  .help = "list the environment variables of the process", .run = show_env },
 	{ .words = "user", .flags = CTL_ANYWHERE, .run = run_user,
-	  .help = "give up rights above those of a user" },
+	  .help = "drop privileges above level user" },
 	{ 0 }
 };
 

@@ -175,7 +175,7 @@ static enum ctl_step set_var(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "get var", .level = CTL_OPERATOR, .syntax = "<name>",
-	  .help = "tell type and value of a variable of the process", .run = get_var },
+	  .help = "show type and value of a variable of the process", .run = get_var },
 	{ .words = "set var", .level = CTL_OPERATOR, .flags = CTL_EXPERIMENTAL,
 	  .syntax = "<name> {<expr>|expr <expr>|fmt <format>}",
 	  .help = "set a variable of the process", .run = set_var },

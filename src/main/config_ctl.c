@@ -674,10 +674,10 @@ static enum ctl_step show_config_diff(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show config", .level = CTL_OPERATOR, .syntax = "[json]",
-	  .help = "show the configuration that is running, without secrets, and what was changed",
+	  .help = "show the running configuration, without secrets, and what was changed",
 	  .run = show_config, .release = dump_release },
 	{ .words = "show config diff", .level = CTL_OPERATOR, .syntax = "[json]",
-	  .help = "show how the files, as they are now, differ from what is running",
+	  .help = "show how the files differ from the running configuration",
 	  .run = show_config_diff, .release = dump_release },
 	{ 0 }
 };

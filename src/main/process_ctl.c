@@ -251,7 +251,7 @@ static const struct ctl_command commands[] = {
 	{ .words = "set rate-limit", .level = CTL_ADMIN, .syntax = "<setting> <value>",
 	  .help = "change a limit of the process in events per second", .run = set_rate_limit },
 	{ .words = "show dev", .flags = CTL_PROCESS, .level = CTL_OPERATOR, .run = show_dev,
-	  .help = "tell developers how it was built and where it runs" },
+	  .help = "show developers how it was built and where it runs" },
 	{ .words = "show libs", .flags = CTL_PROCESS, .level = CTL_OPERATOR, .run = show_libs,
 	  .help = "list the program's object files and libraries" },
 	{ 0 }

@@ -327,8 +327,8 @@ static const struct conf_keyword keywords[] = {
 
 static const struct ctl_command commands[] = {
 	{ .words = "dump stats-file", .level = CTL_USER,
-	  .help = "counters of all that has a guid, for stats-file", .run = dump_stats_file,
-	  .release = proxy_walk_release },
+	  .help = "print the counters of all objects with a guid, for stats-file",
+	  .run = dump_stats_file, .release = proxy_walk_release },
 	{ 0 }
 };
 

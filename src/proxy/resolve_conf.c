@@ -168,7 +168,8 @@ static enum ctl_step show_resolvers(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show resolvers", .level = CTL_USER, .syntax = "[id]",
-	  .help = "figures of the name servers of all sections, or of one", .run = show_resolvers },
+	  .help = "show counters of the name servers of all sections, or of one",
+	  .run = show_resolvers },
 	{ 0 }
 };
 

@@ -307,17 +307,17 @@ static enum ctl_step del_file(struct ctl_request *rq)
 	{ .words = verb " ssl ca-file", .level = who, .syntax = values, \
 	  .help = what " a file of authorities", .run = runner }, \
 	{ .words = verb " ssl crl-file", .level = who, .syntax = values, \
-	  .help = what " a file of revoked certificates", .run = runner }
+	  .help = what " a file of certificate revocations", .run = runner }
 
 static const struct ctl_command commands[] = {
-	BOTH("show", CTL_USER, "[<file>[:<index>]]", show, "list files, or tell all of"),
-	BOTH("set", CTL_ADMIN, "<file> <payload>", set_file, "prepare another content of"),
+	BOTH("show", CTL_USER, "[<file>[:<index>]]", show, "list files, or show"),
+	BOTH("set", CTL_ADMIN, "<file> <payload>", set_file, "prepare new content for"),
 	{ .words = "add ssl ca-file", .level = CTL_ADMIN, .syntax = "<file> <payload>",
 	  .help = "prepare an addition to a file of authorities", .run = set_file },
-	BOTH("new", CTL_ADMIN, "<file>", new_file, "make an empty entry for"),
-	BOTH("commit", CTL_ADMIN, "<file>", commit_file, "use from now on what was prepared for"),
-	BOTH("abort", CTL_ADMIN, "<file>", abort_file, "forget what was prepared for"),
-	BOTH("del", CTL_ADMIN, "<file>", del_file, "forget, if it is not in use,"),
+	BOTH("new", CTL_ADMIN, "<file>", new_file, "create"),
+	BOTH("commit", CTL_ADMIN, "<file>", commit_file, "activate the prepared content of"),
+	BOTH("abort", CTL_ADMIN, "<file>", abort_file, "abort the transaction for"),
+	BOTH("del", CTL_ADMIN, "<file>", del_file, "delete, if it is not in use,"),
 	{ 0 }
 };
 

@@ -358,17 +358,17 @@ static enum ctl_step dump_cert(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show ssl cert", .syntax = "[<certfile>]",
-	  .help = "list certificates, or tell all of one", .run = show_cert },
+	  .help = "list certificates, or show one", .run = show_cert },
 	{ .words = "set ssl cert", .level = CTL_ADMIN, .syntax = "<certfile> <payload>",
-	  .help = "prepare another content of a certificate", .run = set_cert },
+	  .help = "prepare new content for a certificate", .run = set_cert },
 	{ .words = "new ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "make an empty certificate", .run = new_cert },
+	  .help = "create an empty certificate", .run = new_cert },
 	{ .words = "commit ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "use what was prepared from now on", .run = commit_cert },
+	  .help = "activate the prepared content of a certificate", .run = commit_cert },
 	{ .words = "abort ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "forget what was prepared", .run = abort_cert },
+	  .help = "abort the transaction for a certificate", .run = abort_cert },
 	{ .words = "del ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "forget a certificate that is not in use", .run = del_cert },
+	  .help = "delete a certificate that is not in use", .run = del_cert },
 	{ .words = "dump ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
 	  .help = "print a certificate with its key", .run = dump_cert },
 	{ 0 }

@@ -205,11 +205,11 @@ static enum ctl_step del(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show ssl jwt", .level = CTL_OPERATOR,
-	  .help = "list certificates that tokens are read with", .run = show },
+	  .help = "list certificates allowed for tokens", .run = show },
 	{ .words = "add ssl jwt", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "let tokens be read with a certificate", .run = add },
+	  .help = "allow a certificate for tokens", .run = add },
 	{ .words = "del ssl jwt", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "let no token be read with a certificate", .run = del },
+	  .help = "disallow a certificate for tokens", .run = del },
 	{ 0 }
 };
 

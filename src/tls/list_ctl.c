@@ -617,16 +617,16 @@ static const struct ctl_command commands[] = {
 	{ .words = "add ssl crt-list", .level = CTL_ADMIN, .syntax = "<list> <cert> | <payload>",
 	  .help = "add a certificate to a crt-list", .run = add_crt_list },
 	{ .words = "del ssl crt-list", .level = CTL_ADMIN, .syntax = "<list> <cert>[:<line>]",
-	  .help = "take a certificate out of a crt-list", .run = del_crt_list },
+	  .help = "remove a certificate from a crt-list", .run = del_crt_list },
 	{ .words = "show ssl sni",
 	  .syntax = "[-f <frontend>] [-A] [-t <offset>]",
-	  .help = "names and the certificates that they lead to", .run = show_sni },
+	  .help = "list names and their certificates", .run = show_sni },
 	{ .words = "show tls-keys", .level = CTL_ADMIN, .syntax = "[<id>|*]",
 	  .help = "list files of ticket keys, or print keys", .run = show_tls_keys },
 	{ .words = "set ssl tls-key", .level = CTL_ADMIN, .syntax = "<id|file> <key>",
 	  .help = "add a ticket key, which drops the oldest", .run = set_tls_key },
 	{ .words = "show ssl providers",
-	  .help = "providers of OpenSSL", .run = show_providers },
+	  .help = "list the providers of OpenSSL", .run = show_providers },
 	{ 0 }
 };
 

@@ -251,9 +251,9 @@ static const struct ctl_command commands[] = {
 	  .syntax = "[[text|base64] <id|certfile>]", .help = "list OCSP answers, or print one",
 	  .run = show_response },
 	{ .words = "show ssl ocsp-updates", .level = CTL_ADMIN,
-	  .help = "when which OCSP answer is fetched, and how that went", .run = show_updates },
+	  .help = "show when OCSP responses are fetched, and the results", .run = show_updates },
 	{ .words = "update ssl ocsp-response", .level = CTL_ADMIN, .syntax = "<certfile>",
-	  .help = "fetch the OCSP answer of a certificate now", .run = update_response },
+	  .help = "fetch the OCSP response of a certificate now", .run = update_response },
 	{ .words = "set ssl ocsp-response", .level = CTL_ADMIN, .syntax = "<response> | <payload>",
 	  .help = "staple another answer of an authority", .run = set_response },
 	{ 0 }

@@ -21,9 +21,9 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 	[LINT_PARSER_ERROR] = ERROR("parser-error", "the program does not start with this file",
 				    "see the message"),
 	[LINT_PARSER_WARNING] =
-		WARN("parser-warning", "the program says this when it starts", "see the message"),
+		WARN("parser-warning", "the program prints this when it starts", "see the message"),
 	[LINT_PARSER_DIAGNOSTIC] =
-		NOTE("parser-diagnostic", "-dD says this: the line is accepted, but suspicious",
+		NOTE("parser-diagnostic", "-dD prints this: the line is accepted, but suspicious",
 		     "see the message"),
 
 	[LINT_UNUSED_BACKEND] = WARN("unused-backend",
@@ -38,7 +38,7 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 		WARN("unused-defaults",
 		     "no section says `from` this name, and none "
 		     "follows",
-		     "remove it, or write `from NAME` behind the names of sections"),
+		     "remove it, or write `from NAME` after the names of sections"),
 	[LINT_UNUSED_VARIABLE] = NOTE("unused-variable",
 				      "a variable is set for each request and read "
 				      "nowhere in these files",
@@ -48,12 +48,12 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 				   "empty",
 				   "write a `track-sc0` or `stick on` rule, or remove the table"),
 	[LINT_UNUSED_CHECK] = WARN("unused-check",
-				   "a check is described, but `check` stands on no "
-				   "server: none is checked",
+				   "a check is configured, but no server line has `check`: "
+				   "no server is checked",
 				   "write `check` on the server lines"),
 	[LINT_RULE_AFTER_FINAL] = WARN("rule-after-final",
 				       "a rule without a condition ends its list: "
-				       "those behind it are dead",
+				       "later rules never run",
 				       "give the earlier rule a condition, or remove this one"),
 	[LINT_DEFAULT_BACKEND_DEAD] = WARN("default-backend-dead",
 					   "an unconditional `use_backend` "
@@ -64,11 +64,10 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 				     "the list",
 				     "remove this rule, or change its condition"),
 	[LINT_NEVER_TRUE] = WARN("never-true",
-				 "terms that stand behind one another must all hold, and "
-				 "these cannot",
+				 "terms side by side must all be true, and these cannot",
 				 "write `or` between them, or remove the rule"),
 	[LINT_OVERRIDDEN] =
-		WARN("overridden", "of this setting only the last line of a section counts",
+		WARN("overridden", "only the last line of this setting in a section counts",
 		     "keep one of the two lines"),
 	[LINT_CONTRADICTORY_OPTION] = WARN("contradictory-option",
 					   "an option is set and unset in one "
@@ -98,8 +97,7 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 				    "write `cookie NAME insert indirect nocache httponly`"),
 
 	[LINT_ACL_SHADOWS] = WARN("acl-shadows",
-				  "an ACL of this name is always there, and readers "
-				  "expect that one",
+				  "an ACL of this name is predefined, and readers expect that one",
 				  "choose another name"),
 	[LINT_PATTERN_NO_REGEX] = NOTE("pattern-no-regex",
 				       "a plain text is looked up in a tree, a "
@@ -122,16 +120,15 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 				"case, patterns are compared as written",
 				"write lower case, and -i"),
 	[LINT_REDIRECT_LOOP] = ERROR("redirect-loop",
-				     "clients that came by TLS are redirected to TLS "
-				     "again, for ever",
-				     "write `if !{ ssl_fc }` behind it"),
+				     "clients that use TLS are redirected to TLS again, for ever",
+				     "add `if !{ ssl_fc }`"),
 	[LINT_COUNTER_UNTRACKED] = WARN("counter-untracked",
 					"a counter of a tracked key is empty as "
 					"long as no rule tracks one: the limit never applies",
 					"write `http-request track-sc0 src` before it"),
 	[LINT_COUNTER_UNSTORED] = WARN("counter-unstored",
-				       "a table keeps only what `store` lists: what "
-				       "is not kept reads as 0",
+				       "a table keeps only what `store` lists: other "
+				       "data reads as 0",
 				       "add it to `store` of the stick-table"),
 	[LINT_TABLE_NO_EXPIRE] =
 		NOTE("table-no-expire",
@@ -140,20 +137,18 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 		     "write `expire 10m`, a little longer than the period of its rates"),
 
 	[LINT_TIMEOUT_INFINITE] = WARN("timeout-infinite",
-				       "a peer that says nothing keeps its "
-				       "connection for ever",
+				       "a silent peer keeps its connection for ever",
 				       "write a time, however long"),
 	[LINT_NO_REQUEST_TIMEOUT] = NOTE("no-request-timeout",
 					 "clients that send a byte now and then "
 					 "hold connections (slowloris)",
 					 "write `timeout http-request 10s` into defaults"),
 	[LINT_PARTLY_CHECKED] = WARN("partly-checked",
-				     "requests go on to a server that is not checked "
-				     "when it is down",
+				     "a server without checks still gets requests when it is down",
 				     "write `check` on its line"),
 	[LINT_ONLY_BACKUP] = WARN("only-backup",
-				  "backups are asked when no other server is left: here "
-				  "is no other, and one backup gets all",
+				  "backup servers are used when no other is left: "
+				  "there is no other, and one of them gets everything",
 				  "remove `backup`, or `option allbackups`"),
 	[LINT_MAXCONN_ABOVE] = NOTE("maxconn-above", "the limit of the process is reached first",
 				    "raise `maxconn` in global, or lower this one"),
@@ -177,7 +172,7 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 	[LINT_WEAK_CIPHER] = WARN("weak-cipher",
 				  "this cipher, or one of the group, can be broken or "
 				  "does not authenticate",
-				  "take it out, or write !NAME"),
+				  "remove it, or write !NAME"),
 	[LINT_WEAK_DH] = WARN("weak-dh", "small groups of Diffie-Hellman can be broken",
 			      "write 2048 or more"),
 	[LINT_VERIFY_NONE] =
@@ -207,7 +202,6 @@ const struct lint_rule lint_rules[LINT_COUNT] = {
 				   "rights of root",
 				   "write `user haproxy` and `group haproxy`"),
 	[LINT_COOKIE_SCRIPT] = NOTE("cookie-script",
-				    "without `httponly` scripts of a page read the "
-				    "cookie",
-				    "write `httponly`, and `secure` behind TLS"),
+				    "without `httponly` scripts of a page can read the cookie",
+				    "write `httponly`, and `secure` with TLS"),
 };

@@ -179,7 +179,7 @@ static enum ctl_step set_use_backends(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show use_backends", .level = CTL_OPERATOR, .syntax = "[<frontend>]",
-	  .help = "show the weights of use_backends rules, and what each backend got",
+	  .help = "show the weights of use_backends rules, and the requests of each backend",
 	  .run = show_use_backends, .release = proxy_walk_release },
 	{ .words = "set use_backends", .level = CTL_ADMIN,
 	  .syntax = "<frontend>[/<rule>] <backend>:<weight>...",

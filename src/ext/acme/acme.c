@@ -448,12 +448,12 @@ static enum ctl_step status(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "acme renew", .level = CTL_ADMIN, .syntax = "<certificate>", .run = renew,
-	  .help = "ask the authority of a certificate for another one, now" },
+	  .help = "request a new certificate from its authority now" },
 	{ .words = "acme challenge_ready", .level = CTL_ADMIN,
 	  .syntax = "<certificate> domain <domain>", .run = challenge_ready,
-	  .help = "the TXT record that a challenge asks for is written" },
+	  .help = "report that the TXT record of a challenge exists" },
 	{ .words = "acme status", .run = status,
-	  .help = "certificates that authorities give, and when they are asked" },
+	  .help = "list ACME certificates, and when they will be renewed" },
 	{ 0 }
 };
 

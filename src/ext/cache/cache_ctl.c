@@ -153,7 +153,7 @@ static enum ctl_step clear(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "show cache", .level = CTL_USER, .help = "list caches and what is in them",
+	{ .words = "show cache", .level = CTL_USER, .help = "list caches and their objects",
 	  .run = show, .release = release },
 	{ .words = "clear cache", .level = CTL_OPERATOR,
 	  .syntax = "<name> [url <url>|prefix <url>|tag <word>]",

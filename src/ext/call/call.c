@@ -249,7 +249,7 @@ static enum ctl_step show(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show calls", .run = show,
-	  .help = "calls of other servers, by what became of them" },
+	  .help = "count calls to URLs, by result" },
 	{ 0 }
 };
 

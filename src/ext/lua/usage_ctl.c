@@ -59,6 +59,6 @@ static enum ctl_step show_lua(struct ctl_request *rq)
 
 const struct ctl_command script_commands[] = {
 	{ .words = "show lua", .level = CTL_OPERATOR, .run = show_lua,
-	  .help = "calls, errors, time and memory of each function of scripts" },
+	  .help = "show calls, errors, time and memory of each Lua function" },
 	{ 0 }
 };

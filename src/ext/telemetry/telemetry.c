@@ -657,7 +657,7 @@ static void put_prometheus(struct strbuf *out)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show telemetry", .run = show,
-	  .help = "what sections telemetry have recorded, exported and dropped" },
+	  .help = "show what telemetry sections have recorded, exported and dropped" },
 	{ 0 }
 };
 
