@@ -302,7 +302,11 @@ def doc_tests():
     said("a good page", "", "`low()` is in `src/base/low.c`, [this page](base.md).\n")
     said("a function that went", "gone() is defined nowhere", "`gone()` does it\n")
     said("a file that went", "src/base/gone.c is not there", "see `src/base/gone.c`\n")
+    said("a file without its folder that went", "gone.c is not there", "| `gone.c` | it |\n")
     said("a page that went", "link to gone.md", "see [it](gone.md)\n")
+    said("a heading that is there", "", "# One `x`, two\n\n[it](base.md#one-x-two), [it](#here)<a id=\"here\"></a>\n")
+    said("a heading that went", "link to base.md#gone, a heading", "# One\n\n[it](base.md#gone)\n")
+    said("a heading of the page that went", "link to #gone, a heading", "# One\n\n[it](#gone)\n")
     said("a function of another file", "low is not in codec/high.c", "`low()` (`src/codec/high.c`)\n")
     # a program that knows one word
     program = "#!/bin/sh\ncase $1 in -dKall) echo '  http-request deny' ;; esac\n"
