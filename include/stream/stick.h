@@ -21,10 +21,12 @@ struct stream;
  * known and may serve; NULL: none, or <matches> is false: nothing is to be looked for.
  */
 struct server *stick_request(struct stream *s, bool matches);
-/* The server is connected: it is stored under the keys of the request. */
-void stick_connected(struct stream *s);
-/* The answer of the server has come: it is stored under the keys of the answer. */
-void stick_response(struct stream *s);
+/* Stores the server of <s> under the keys that the request noted, then under those of the rules on
+ * the answer. To be called once: in mode http when the head of the final answer has come, before
+ * http-response rules; in mode tcp when the tcp-response rules have let the connection pass. A
+ * server that refuses, times out or breaks the protocol is thus never stored.
+ */
+void stick_store(struct stream *s);
 
 extern const struct module mod_stick;
 

@@ -17,7 +17,6 @@
 #include "proxy/bind.h"
 #include "stream/conn_error.h"
 #include "stream/persist.h"
-#include "stream/stick.h"
 #include "stream/tracing.h"
 #include "stream/trail.h"
 #include "tls/tls.h"
@@ -455,8 +454,6 @@ static enum step connected(struct stream *s)
 	if ((s->flags & (STRM_REUSED_CONN | STRM_TOLD)) != STRM_REUSED_CONN)
 		connected_more(s);
 	s->due.stage_ms = TIMER_NEVER;
-	if (tables_are_used())
-		stick_connected(s);
 	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto_busy(s, STAGE_TCP_RESPONSE);
 }

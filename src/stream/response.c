@@ -208,7 +208,7 @@ static enum step tcp_begin(struct stream *s)
 {
 	s->t.data = s->t.connected;
 	if (tables_are_used())
-		stick_response(s);
+		stick_store(s);
 	s->flags |= STRM_HEAD_SENT;
 	stream_log_early(s);
 	return stream_goto(s, STAGE_FORWARD);
@@ -320,8 +320,10 @@ enum step stage_response(struct stream *s)
 	s->answer.status = s->answer.server = s->res.status;
 	if (unlikely(s->res.status == 401 || s->res.status == 407) && asks_for_connection(&s->res))
 		server_conn_make_private(s);
-	if (tables_are_used())
+	if (tables_are_used()) {
 		track_answer(s, s->answer.status);
+		stick_store(s);
+	}
 	capture_response(s);
 	return STEP_NEXT;
 }
@@ -398,8 +400,6 @@ enum step stage_response_rules_fe(struct stream *s)
 	if (step != STEP_NEXT)
 		return step;
 	capture_response_cookie(s);
-	if (tables_are_used())
-		stick_response(s);
 	has_cookie = stream_response_has_cookie(s);
 	persist_response(s);
 	if (has_cookie && stream_response_leaks_cookie(s)) {

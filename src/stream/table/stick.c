@@ -192,26 +192,14 @@ struct server *stick_request(struct stream *s, bool matches)
 	return found;
 }
 
-void stick_connected(struct stream *s)
+/* Under the keys of the rules on the answer, one of each table. */
+static void store_response(struct stream *s, unsigned room)
 {
-	struct stick_stream *ss = slot_of(&stick_stream_slot, stream_slots(s));
-
-	if (!ss->count || !may_be_stored(s))
-		return;
-	for (unsigned i = 0; i < ss->count; i++)
-		store(ss->stores[i].table, &ss->stores[i].key, s->server);
-}
-
-void stick_response(struct stream *s)
-{
-	const struct stick_stream *ss = slot_of(&stick_stream_slot, stream_slots(s));
 	const struct stick_rule *r = stick_of(s->be)->first;
 	const struct table *stored[STICK_STORES_MAX];
 	struct table_key key;
-	unsigned room = STICK_STORES_MAX - ss->count, count = 0, i;
+	unsigned count = 0, i;
 
-	if (!r || !may_be_stored(s))
-		return;
 	for (; r && count < room; r = r->next) {
 		if (!(r->does & STICK_RESPONSE))
 			continue;
@@ -222,4 +210,15 @@ void stick_response(struct stream *s)
 		store(r->table, &key, s->server);
 		stored[count++] = r->table;
 	}
+}
+
+void stick_store(struct stream *s)
+{
+	const struct stick_stream *ss = slot_of(&stick_stream_slot, stream_slots(s));
+
+	if (!stick_of(s->be)->first || !may_be_stored(s))
+		return;
+	for (unsigned i = 0; i < ss->count; i++)
+		store(ss->stores[i].table, &ss->stores[i].key, s->server);
+	store_response(s, STICK_STORES_MAX - ss->count);
 }
