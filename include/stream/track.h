@@ -59,8 +59,9 @@ void track_refused(struct stream *s);
 void track_answer(struct stream *s, unsigned status);
 /* Bytes since the last time. */
 void track_bytes(struct stream *s, uint64_t in, uint64_t out);
-/* The stream is over: what went wrong is counted. Its trackers are there for the log, and end with
- * its memory.
+/* Counts what the end of the stream says of the client or the server, once: before the proxy's own
+ * answer passes through http-after-response rules, or else when the stream is over. Its trackers
+ * are there for the log, and end with its memory.
  */
 void track_end(struct stream *s);
 

@@ -308,7 +308,8 @@ class Pair:
                 return bad
             said = r.stdout.decode("latin-1")
             found = set(int(n) - 1 for l in said.split("\n") if l.startswith("[ALERT]") for n in re.findall(r"c\.cfg:(\d+)\]?", l)) - bad
-            found = found or set(i for n in re.findall(r"\[ALERT\][^\n]*'[fb]e(\d+)'", said) for i in owner if owner[i] == int(n)) - bad
+            found = found or set(int(n) - 1 for n in re.findall(r"parsing \[[^]]*c\.cfg:(\d+)\]: unable to find", said)) - bad
+            found = found or set(i for n in re.findall(r"\[ALERT\][^\n]*'(?:[fb]e|t)(\d+)'", said) for i in owner if owner[i] == int(n) % 1000) - bad
             if not found:
                 raise RuntimeError("%s: %s" % (program, said[-2000:]))
             bad |= found

@@ -13,6 +13,7 @@ struct trackers {
 	uint16_t count;
 	bool has_request;     /* of a stream: its request was counted */
 	bool counts_bytes;    /* a table of theirs has data that bytes are added to */
+	bool has_end;         /* of a stream: what its end says of client and server was counted */
 };
 
 static void tracked_end(struct tracked *t)
@@ -92,6 +93,27 @@ static void add(const struct tracked *t, enum table_data d, uint64_t n)
 	table_add(table_state_shape(t->table), t->entry, d, 0, n);
 }
 
+static void add_both(const struct tracked *t, enum table_data count, enum table_data rate,
+		     uint64_t n)
+{
+	add(t, count, n);
+	add(t, rate, n);
+}
+
+/* What came to pass before http-response rules tracked something counts there, too. */
+static void catch_up(const struct tracked *t, const struct stream *s, bool has_request)
+{
+	const struct track_config *tc = track_config_of(s->config);
+	unsigned status = s->answer.server; /* 0: there is no answer yet */
+
+	if (has_request)
+		add_both(t, TABLE_HTTP_REQ_CNT, TABLE_HTTP_REQ_RATE, 1);
+	if (status && status_is_in(&tc->errors, status))
+		add_both(t, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE, 1);
+	if (status && status_is_in(&tc->failures, status))
+		add_both(t, TABLE_HTTP_FAIL_CNT, TABLE_HTTP_FAIL_RATE, 1);
+}
+
 /* Those that counter <i> is one of; NULL without memory, or when there is no such counter. */
 static struct trackers *stream_place(struct stream *s, unsigned i)
 {
@@ -138,13 +160,10 @@ bool track_begin(struct expr_ctx *ctx, unsigned i, struct table_state *st,
 	t->table = ctx->stream ? st : table_state_take(st);
 	t->entry = entry;
 	all->counts_bytes |= shape_counts_bytes(table_state_shape(t->table));
-	add(t, TABLE_CONN_CNT, 1);
-	add(t, TABLE_CONN_RATE, 1);
+	add_both(t, TABLE_CONN_CNT, TABLE_CONN_RATE, 1);
 	add(t, TABLE_CONN_CUR, 1);
-	if (all->has_request) {
-		add(t, TABLE_HTTP_REQ_CNT, 1);
-		add(t, TABLE_HTTP_REQ_RATE, 1);
-	}
+	if (ctx->stream)
+		catch_up(t, ctx->stream, all->has_request);
 	table_changed(t->table, t->entry);
 	return true;
 }
@@ -159,8 +178,7 @@ static void count_in(struct trackers *all, enum table_data count, enum table_dat
 
 		if (!t->table)
 			continue;
-		add(t, count, n);
-		add(t, rate, n);
+		add_both(t, count, rate, n);
 		table_changed(t->table, t->entry);
 	}
 }
@@ -289,6 +307,7 @@ static bool end_is_failure(const struct stream *s)
 	case END_RESPONSE_TIMEOUT:
 	case END_RESPONSE_DATA_BAD:
 	case END_RESPONSE_DATA_CUT:
+	case END_RESPONSE_DATA_TIMEOUT:
 		return true;
 	default:
 		return false;
@@ -297,8 +316,11 @@ static bool end_is_failure(const struct stream *s)
 
 void track_end(struct stream *s)
 {
-	if (!(s->flags & STRM_HTTP) || s->end == END_NONE)
+	struct trackers *all = stream_trackers(s);
+
+	if (!(s->flags & STRM_HTTP) || s->end == END_NONE || all->has_end)
 		return;
+	all->has_end = true;
 	if (end_is_error(s))
 		count_stream(s, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE);
 	if (end_is_failure(s))
