@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* agent.c - what an agent says, and its effects
  *
- *	words separated by blanks or commas, up to the end of the line:
+ *	words in any case, separated by blanks or commas, up to the end of the line:
  *	    75%   weight:75%   weight:12   maxconn:30
  *	    ready   drain   maint
  *	    up   down   fail   stopped   [#text]
@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include "base/bug.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -29,13 +30,13 @@ struct agent_order {
 
 static bool admin_word(struct agent_order *o, const char *w)
 {
-	if (strcmp(w, "ready") == 0) {
+	if (strcasecmp(w, "ready") == 0) {
 		o->set = 0;
 		o->clear = SERVER_FMAINT | SERVER_FDRAIN;
-	} else if (strcmp(w, "drain") == 0) {
+	} else if (strcasecmp(w, "drain") == 0) {
 		o->set = SERVER_FDRAIN;
 		o->clear = SERVER_FMAINT;
-	} else if (strcmp(w, "maint") == 0) {
+	} else if (strcasecmp(w, "maint") == 0) {
 		o->set = SERVER_FMAINT;
 		o->clear = SERVER_FDRAIN;
 	} else {
@@ -47,9 +48,10 @@ static bool admin_word(struct agent_order *o, const char *w)
 
 static bool status_word(struct agent_order *o, const char *w)
 {
-	if (strcmp(w, "up") == 0)
+	if (strcasecmp(w, "up") == 0)
 		o->status = CHECK_L7OK;
-	else if (strcmp(w, "down") == 0 || strcmp(w, "fail") == 0 || strcmp(w, "stopped") == 0)
+	else if (strcasecmp(w, "down") == 0 || strcasecmp(w, "fail") == 0 ||
+		 strcasecmp(w, "stopped") == 0)
 		o->status = CHECK_L7STS;
 	else
 		return false;
@@ -63,9 +65,9 @@ static void take_word(struct agent_order *o, const char *w)
 
 	if (len > 1 && w[len - 1] == '%' && ascii_is_digit(w[0]))
 		o->weight = w;
-	else if (strncmp(w, "weight:", 7) == 0)
+	else if (strncasecmp(w, "weight:", 7) == 0)
 		o->weight = w + 7;
-	else if (strncmp(w, "maxconn:", 8) == 0)
+	else if (strncasecmp(w, "maxconn:", 8) == 0)
 		o->maxconn = w + 8;
 	else if (!admin_word(o, w) && !status_word(o, w) && !o->unknown)
 		o->unknown = w;
@@ -90,35 +92,48 @@ static void read_line(struct agent_order *o, char *line)
 /* --- effects -------------------------------------------------------------------------------- */
 
 /* Returns what is wrong, or NULL. */
+static const char *obey_weight(struct server *srv, const struct agent_order *o)
+{
+	const char *error = NULL;
+
+	if (o->weight && !*o->weight)
+		return "Require <weight> or <weight%>.";
+	if (o->weight && !server_set_weight(srv, o->weight, &error))
+		return error ? error : "invalid weight";
+	return NULL;
+}
+
+/* Returns what is wrong, or NULL. */
 static const char *obey(struct server *srv, const struct agent_order *o)
 {
-	const char *error = NULL, *second = NULL;
+	const char *error = obey_weight(srv, o), *second = NULL;
 
-	if (o->weight && !server_set_weight(srv, o->weight, &error) && !error)
-		error = "invalid weight";
-	if (o->maxconn && !server_set_maxconn(srv, o->maxconn, &second) && !error)
-		error = second;
+	if (o->maxconn && !*o->maxconn)
+		second = "Require <maxconn>.";
+	else if (o->maxconn)
+		server_set_maxconn(srv, o->maxconn, &second);
 	/* last: its log line tells the reader that all was done */
 	if (o->has_admin)
 		server_set_admin(srv, o->set, o->clear);
-	return error;
+	return error ? error : second;
 }
 
 static enum expect_verdict result_of(struct check *c, const struct agent_order *o,
 				     const char *error, struct check_result *r)
 {
 	struct arena *a = &c->run->arena;
-	const char *note = o->note && *o->note ? o->note : NULL;
+	const char *note = o->unknown ? o->unknown : o->note && *o->note ? o->note : NULL;
 
 	*r = (struct check_result){ .status = o->status ? o->status : CHECK_CHECKED };
-	if (o->status && error)
-		r->text = arena_printf(a, "via agent : %s (%s )", o->word, error);
+	if (o->status && note)
+		r->text = arena_printf(a, "via agent : %s (%s)", o->word, note);
 	else if (o->status)
-		r->text = arena_printf(a, note ? "via agent : %s (%s)" : "via agent : %s", o->word,
-				       note);
-	else if (o->unknown || error)
-		r->text = arena_printf(a, "agent reports an error : %s",
-				       o->unknown ? o->unknown : error);
+		r->text = arena_printf(a, error ? "via agent : %s (%s )" : "via agent : %s",
+				       o->word, error);
+	else if (o->unknown)
+		r->text = arena_printf(a, "agent reports an error : %s", o->unknown);
+	else if (error)
+		r->text = arena_printf(a, "agent warns : %s", error);
 	return o->status == CHECK_L7STS ? VERDICT_FAIL : VERDICT_OK;
 }
 

@@ -467,7 +467,7 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 			down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
 	}
-	if (srv->checks.observe != OBSERVE_NONE)
+	if (check_decider(srv)->checks.observe != OBSERVE_NONE)
 		put(r, STATS_HANAFAIL, STATS_U64, "MCP",
 		    total_read(&st->counters, CNT_CHECK_HANA));
 	if (oper == SERVER_STARTING)

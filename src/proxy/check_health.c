@@ -56,7 +56,7 @@ static void log_result(const struct server *srv, bool agent)
 		   srv->proxy->name, srv->name, words[cs->outcome], why,
 		   up ? health - check_rise_of(cs) + 1 : health,
 		   up ? check_fall_of(cs) : check_rise_of(cs),
-		   up ? "UP" : "DOWN");
+		   !up ? "DOWN" : server_weight(srv) ? "UP" : "DRAIN");
 }
 
 /* Control characters would break lines of logs and commands. */
@@ -82,8 +82,10 @@ static bool health_fail(struct server *srv, struct check_state *cs, bool agent)
 		return false;
 	if (!health)
 		return false;
-	counter_add(&srv->state->counters, CNT_CHECK_FAILS, 1);
-	counter_add(&srv->proxy->state->be, CNT_CHECK_FAILS, 1);
+	if (!agent) {
+		counter_add(&srv->state->counters, CNT_CHECK_FAILS, 1);
+		counter_add(&srv->proxy->state->be, CNT_CHECK_FAILS, 1);
+	}
 	health--;
 	health_set(cs, health < check_rise_of(cs) ? 0 : health);
 	return true;

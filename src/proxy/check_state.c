@@ -48,8 +48,7 @@ void server_checks_set_defaults(struct server_checks *c)
 
 bool check_starts_down(const struct server *srv)
 {
-	return srv->checks.health.on && (srv->checks.init == CHECK_INIT_DOWN ||
-					 srv->checks.init == CHECK_INIT_FULLY_DOWN);
+	return srv->checks.init == CHECK_INIT_DOWN || srv->checks.init == CHECK_INIT_FULLY_DOWN;
 }
 
 /* The health of a server that was not checked yet. */

@@ -625,7 +625,8 @@ static void status_down(const struct server_state *decider, char *out, size_t si
 
 	if (check_flags_of(&decider->agent) & CHECK_ENABLED && !check_health_of(&decider->agent))
 		snprintf(out, size, "DOWN (agent)");
-	else if (health && health < check_rise_of(cs))
+	else if (health && health < check_rise_of(cs) &&
+		 (check_flags_of(cs) | check_flags_of(&decider->agent)) & CHECK_ENABLED)
 		snprintf(out, size, "DOWN %d/%d", health, check_rise_of(cs));
 	else
 		snprintf(out, size, "DOWN");
