@@ -51,7 +51,7 @@ static bool parse_crt_list(struct conf_line *l)
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing certificate location",
 				  l->keyword->words);
-	return tls_crt_list_read(&a, word) ||
+	return tls_crt_list_read(l, &a, word) ||
 	       conf_error(l, l->at - 1, NULL, "'%s' : %s", l->keyword->words, a.why);
 }
 

@@ -99,14 +99,18 @@ struct tls_add {
 	struct tls_cert_files files; /* those that the line names; crt NULL */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	uint8_t jwt;                 /* enum tls_ocsp_update: "on" or "off", if said */
+	bool lost_names;             /* names stood before the options: they do not count */
+	const char *mark;            /* what stands between the line's place and why; NULL: no
+				      * place is told by commands
+				      */
 	char why[512];               /* when it failed */
 };
 /* Adds a file, a bundle or a directory. False: a->why. */
 bool tls_bind_add_path(struct tls_add *a, const char *path);
 /* Makes c->ssl anew from its set, and c->identity. False: <why>; nothing has changed. */
 bool tls_bind_renew(struct tls_bind *b, struct tls_ctx *c, char *why, size_t size);
-/* Reads a crt-list (crt_list.c). False: a->why. */
-bool tls_crt_list_read(struct tls_add *a, const char *path);
+/* Reads a crt-list that <l> names (crt_list.c). False: a->why. */
+bool tls_crt_list_read(struct conf_line *l, struct tls_add *a, const char *path);
 /* Takes the options at words[*at] up to "]" into <a>. False: a->why. */
 bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at);
 /* A line `ssl-f-use` of a proxy (use_conf.c). */
@@ -119,8 +123,14 @@ struct tls_f_use {
 };
 /* Adds the certificates of <b>'s proxy. False: reported. */
 bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags);
-/* Adds what one line of it says; the text is changed. */
-bool tls_crt_list_line(struct tls_add *a, char *text);
+/* Empties what a line of a list may say. */
+void tls_crt_list_bare(struct tls_add *a);
+/* Takes what a line says into <a>; *cert, in the arena: its certificate, NULL: the line is empty.
+ * Nothing is added. False: a->why.
+ */
+bool tls_crt_list_words(struct tls_add *a, const char *text, const char **cert);
+/* Adds what a line says. False: a->why. */
+bool tls_crt_list_line(struct tls_add *a, const char *text);
 /* The words that may stand between brackets, for -dK. */
 void tls_crt_list_dump(FILE *out);
 

@@ -16,6 +16,7 @@
 #include "store_priv.h"
 
 #define LINE_WORDS 512
+#define BLANKS " \t\r\n"
 
 /* What stands between the brackets of a line. */
 struct list_options {
@@ -24,6 +25,13 @@ struct list_options {
 	uint8_t ocsp_update, jwt;    /* enum tls_ocsp_update */
 	bool any_setting;
 };
+
+/* Says what is wrong. <mark>: stands behind the place of the line, see struct tls_add. */
+static void wrong_line(struct tls_add *a, const char *mark, const char *what)
+{
+	a->mark = mark;
+	snprintf(a->why, sizeof(a->why), "%s", what);
+}
 
 static const char *take_value(struct conf_line *l)
 {
@@ -107,30 +115,44 @@ static const struct conf_keyword *option_find(const char *word)
 	return NULL;
 }
 
-/* Cuts a line into words; brackets are words of their own. -1: too many, or badly quoted. */
-static int cut(char *text, char **words, struct arena *arena)
+/* What is wrong with the bracket at <at>, behind <n> words; NULL: nothing. open, closed: how many
+ * of each there were.
+ */
+static const char *wrong_bracket(char at, int n, int *open, int *closed)
 {
-	int n = 0;
+	if (at == '[') {
+		if (n == 0)
+			return "file must start with a cert";
+		return (*open)++ ? "too many '['" : NULL;
+	}
+	if (!*open)
+		return "missing '['";
+	return (*closed)++ ? "too many ']'" : NULL;
+}
 
-	while (*(text += strspn(text, " \t\r\n"))) {
-		size_t len = 0;
+/* Cuts a line into words; brackets are words of their own. -1: a->why. */
+static int cut(struct tls_add *a, const char *text, char **words)
+{
+	int n = 0, open = 0, closed = 0;
+
+	while (*(text += strspn(text, BLANKS))) {
+		bool bracket = *text == '[' || *text == ']';
+		size_t len = bracket ? 1 : strcspn(text, BLANKS "[]");
+		const char *wrong = !bracket ? NULL : wrong_bracket(*text, n, &open, &closed);
 
 		if (n + 1 >= LINE_WORDS)
+			wrong = "too many words";
+		words[n] = wrong ? NULL : arena_printf(&a->cfg->arena, "%.*s", (int)len, text);
+		if (!words[n]) {
+			wrong_line(a, ": ", wrong ? wrong : "out of memory");
 			return -1;
-		if (*text == '[' || *text == ']')
-			len = 1;
-		else if (*text == '"' || *text == '\'')
-			len = strcspn(text + 1, *text == '"' ? "\"" : "'") + 2;
-		else
-			len = strcspn(text, " \t\r\n]");
-		if (len > strlen(text))
-			return -1;
-		words[n] = arena_printf(arena, "%.*s", (int)len, text);
-		if (*text == '"' || *text == '\'')
-			words[n] = arena_printf(arena, "%.*s", (int)len - 2, text + 1);
-		if (!words[n++])
-			return -1;
+		}
+		n++;
 		text += len;
+	}
+	if (open > closed) {
+		wrong_line(a, ": ", "missing ']'");
+		return -1;
 	}
 	words[n] = NULL;
 	return n;
@@ -140,6 +162,32 @@ static int cut(char *text, char **words, struct arena *arena)
 static bool is_load_option(const struct conf_keyword *k)
 {
 	return k->parse == parse_file || k->parse == parse_switch;
+}
+
+/* Takes the option words[l->at - 1], and its value. False: a->why. */
+static bool take_option(struct tls_add *a, struct conf_line *l, struct diag_list *diags)
+{
+	const char *word = l->words[l->at - 1], *value = conf_peek(l);
+	struct list_options *o = l->object;
+	bool good;
+
+	l->keyword = option_find(word);
+	if (!l->keyword) {
+		wrong_line(a, ": ", "");
+		snprintf(a->why, sizeof(a->why), "unknown ssl keyword %s", word);
+		return false;
+	}
+	if (l->keyword->max_args && value && strcmp(value, "]") == 0) {
+		wrong_line(a, ": ", "");
+		snprintf(a->why, sizeof(a->why), "ssl args out of '[]' for %s", word);
+		return false;
+	}
+	good = l->keyword->parse(l);
+	o->any_setting |= !is_load_option(l->keyword);
+	if (!good && !list_is_empty(&diags->diags))
+		wrong_line(a, l->keyword->parse == parse_switch ? " : " : NULL,
+			   list_last(&diags->diags, struct diag, link)->message);
+	return good;
 }
 
 bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
@@ -157,22 +205,11 @@ bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
 		return false;
 	diag_list_init(&diags);
 	while (good && l.at < count && strcmp(words[l.at], "]") != 0) {
-		l.keyword = option_find(words[l.at++]);
-		good = l.keyword && l.keyword->parse(&l);
-		o->any_setting |= l.keyword && !is_load_option(l.keyword);
-		if (!l.keyword)
-			snprintf(a->why, sizeof(a->why), "unknown ssl keyword %s",
-				 words[l.at - 1]);
-		else if (!good && !list_is_empty(&diags.diags))
-			snprintf(a->why, sizeof(a->why), "%s",
-				 list_last(&diags.diags, struct diag, link)->message);
+		l.at++;
+		good = take_option(a, &l, &diags);
 	}
 	diag_list_fini(&diags);
-	if (good && l.at >= count) {
-		snprintf(a->why, sizeof(a->why), "file content error");
-		good = false;
-	}
-	a->options = arena_printf(&a->cfg->arena, "%s", words[*at]);
+	a->options = l.at > *at ? arena_printf(&a->cfg->arena, "%s", words[*at]) : NULL;
 	for (int i = *at + 1; a->options && i < l.at; i++)
 		a->options = arena_printf(&a->cfg->arena, "%s %s", a->options, words[i]);
 	*at = l.at + 1;
@@ -184,36 +221,68 @@ bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
 	return good;
 }
 
-bool tls_crt_list_line(struct tls_add *a, char *text)
+void tls_crt_list_bare(struct tls_add *a)
 {
-	char *words[LINE_WORDS];
-	int n = cut(text, words, &a->cfg->arena), at = 1;
-
 	a->own = NULL;
 	a->options = NULL;
 	a->filters = NULL;
 	a->filter_count = 0;
 	a->files = (struct tls_cert_files){ .listed = true };
 	a->ocsp_update = a->jwt = TLS_OCSP_UPDATE_UNSET;
-	if (n <= 0) {
-		snprintf(a->why, sizeof(a->why), "too many words, or quotes that do not match");
+	a->mark = NULL;
+}
+
+/* Where the options begin, behind the bracket; 0: there are none. */
+static int options_at(char **words, int n)
+{
+	for (int i = 1; i < n; i++)
+		if (strcmp(words[i], "[") == 0)
+			return i + 1;
+	return 0;
+}
+
+bool tls_crt_list_words(struct tls_add *a, const char *text, const char **cert)
+{
+	char *words[LINE_WORDS];
+	int n, at;
+
+	tls_crt_list_bare(a);
+	n = cut(a, text, words);
+	*cert = n > 0 ? words[0] : NULL;
+	if (n <= 0)
 		return n == 0;
-	}
-	if (n > 1 && strcmp(words[1], "[") == 0) {
-		at = 2;
-		if (!tls_crt_list_options(a, words, n, &at))
-			return false;
-	}
+	at = options_at(words, n);
+	a->lost_names = at > 2;
+	if (at && !tls_crt_list_options(a, words, n, &at))
+		return false;
 	a->filters = arena_zalloc(&a->cfg->arena, sizeof(*a->filters) * (size_t)(n + 1));
 	if (!a->filters)
 		return false;
-	for (; at < n; at++)
-		if (words[at][0])
-			a->filters[a->filter_count++] = slice_of(words[at]);
-	return tls_bind_add_path(a, words[0]);
+	for (at = at ? at : 1; at < n; at++)
+		a->filters[a->filter_count++] = slice_of(words[at]);
+	return true;
 }
 
-bool tls_crt_list_read(struct tls_add *a, const char *path)
+bool tls_crt_list_line(struct tls_add *a, const char *text)
+{
+	const char *cert;
+
+	return tls_crt_list_words(a, text, &cert) && (!cert || tls_bind_add_path(a, cert));
+}
+
+/* One line that is neither empty nor a comment. False: a->why. */
+static bool take_line(struct conf_line *l, struct tls_add *a, const char *text)
+{
+	bool good = tls_crt_list_line(a, text);
+
+	if (good && a->lost_names)
+		conf_warn(l, l->at - 1, NULL, "'%s' : parsing [%s:%d]: names between the "
+			  "certificate and its options do not count.", l->keyword->words, a->list,
+			  a->line);
+	return good;
+}
+
+bool tls_crt_list_read(struct conf_line *l, struct tls_add *a, const char *path)
 {
 	size_t len;
 	char *text = file_load(path, 64 << 20, &len), *p = text, *next;
@@ -225,7 +294,6 @@ bool tls_crt_list_read(struct tls_add *a, const char *path)
 			 strerror(errno));
 		return false;
 	}
-	one.list = path;
 	for (; p; p = next) {
 		next = strchr(p, '\n');
 		if (next)
@@ -235,9 +303,9 @@ bool tls_crt_list_read(struct tls_add *a, const char *path)
 		if (!*p || *p == '#')
 			continue;
 		one.list = path;
-		if (!tls_crt_list_line(&one, p)) {
-			snprintf(a->why, sizeof(a->why), "parsing [%s:%d]: %.400s", path, line,
-				 one.why);
+		if (!take_line(l, &one, p)) {
+			snprintf(a->why, sizeof(a->why), "parsing [%s:%d]%s%.400s", path, line,
+				 one.mark ? one.mark : ": ", one.why);
 			break;
 		}
 	}

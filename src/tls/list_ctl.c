@@ -15,6 +15,8 @@
 #include "session_priv.h"
 #include "store_priv.h"
 
+#define CANNOT "Can't edit the crt-list: "
+
 static struct tls_global *global(void)
 {
 	return tls_global_of(tls_live());
@@ -138,17 +140,23 @@ static void take_back(struct tls_bind *b, const struct list *last)
 	}
 }
 
-static bool add_to(struct tls_bind *b, const char *list, const char *text, int line, char *why,
-		   size_t size)
+/* What `add ssl crt-list` names. */
+struct new_line {
+	const char *list, *cert;
+	const char *text;            /* the whole line; NULL: the certificate alone */
+};
+
+static bool add_to(struct tls_bind *b, const char *list, const struct new_line *n, int line,
+		   char *why, size_t size)
 {
 	struct tls_add a = { .cfg = tls_live(), .bind = b, .list = list, .line = line,
 			     .why = "out of memory" };
 	const struct list *last = b->uses.prev;
-	char *copy = strdup(text);
-	bool good = copy && tls_crt_list_line(&a, copy);
 	struct tls_use *u;
+	bool good;
 
-	free(copy);
+	tls_crt_list_bare(&a);
+	good = n->text ? tls_crt_list_line(&a, n->text) : tls_bind_add_path(&a, n->cert);
 	list_for_each(u, &b->uses, of_bind) {
 		if (good && !u->ctx)
 			u->ctx = tls_bind_ctx(b, u->own, a.why, sizeof(a.why));
@@ -200,62 +208,84 @@ static void take_back_line(const char *list, int line, const struct tls_bind *un
 }
 
 /* Adds to every bind line that has the list, or to none of them. */
-static void add_line(struct ctl_request *rq, const char *list, const char *text, const char *cert)
+static void add_line(struct ctl_request *rq, const struct new_line *n)
 {
-	struct tls_entry *entry = tls_store_find(tls_store_of(tls_live()), cert);
+	struct tls_entry *entry = tls_store_find(tls_store_of(tls_live()), n->cert);
 	struct tls_bind *b;
 	char why[512] = "";
 	int last = 0;
 
 	list_for_each(b, &global()->binds, link)
-		list_of(b, list, &last);
+		list_of(b, n->list, &last);
 	list_for_each(b, &global()->binds, link) {
-		const char *name = list_of(b, list, &last);
+		const char *name = list_of(b, n->list, &last);
 
-		if (name && !add_to(b, name, text, last + 1, why, sizeof(why))) {
-			take_back_line(list, last + 1, b);
-			ctl_error(rq, "Can't edit the crt-list: %s", why);
+		if (name && !add_to(b, name, n, last + 1, why, sizeof(why))) {
+			take_back_line(n->list, last + 1, b);
+			ctl_error(rq, CANNOT "%s", why);
 			return;
 		}
 	}
 	if (entry && !entry->ocsp && tls_ocsp_know(tls_live(), entry))
 		tls_ocsp_kick();
-	tls_store_note(tls_store_of(tls_live()), list, "entries");
-	strbuf_printf(rq->out, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!\n", cert,
-		      list);
+	tls_store_note(tls_store_of(tls_live()), n->list, "entries");
+	strbuf_printf(rq->out, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!\n", n->cert,
+		      n->list);
+}
+
+/* Looks what the line says, before anything is changed; fills n->cert. False: reported. */
+static bool take_new_line(struct ctl_request *rq, struct new_line *n)
+{
+	struct tls_add a = { .cfg = tls_live(), .why = "out of memory" };
+	const char *end = strchr(n->text, '\n');
+
+	if (end && end[strspn(end, " \t\r\n")]) {
+		ctl_error(rq, CANNOT "only one line of payload is supported!");
+		return false;
+	}
+	if (!tls_crt_list_words(&a, n->text, &n->cert)) {
+		if (a.mark)
+			ctl_error(rq, CANNOT "parsing [CLI:1]%s%s", a.mark, a.why);
+		else
+			ctl_error(rq, CANNOT "%s", a.why);
+		return false;
+	}
+	if (!n->cert)
+		ctl_error(rq, CANNOT "'add ssl crtlist' should contain the certificate name in "
+			  "the payload");
+	return n->cert;
 }
 
 static enum ctl_step add_crt_list(struct ctl_request *rq)
 {
 	const char *list = rq->words[rq->at], *cert = list ? rq->words[rq->at + 1] : NULL;
-	char *text = NULL, *name = NULL;
-	struct tls_entry *e;
+	struct new_line n = { .list = list, .cert = cert };
+	char *text = NULL;
+	struct tls_entry *e = NULL;
 
 	if (rq->payload.ptr && list)
-		text = strndup(rq->payload.ptr, rq->payload.len);
-	else if (cert)
-		text = strdup(cert);
-	if (!text || !*text) {
+		n.text = text = strndup(rq->payload.ptr, rq->payload.len);
+	if (text ? !*text : !cert) {
 		ctl_error(rq, "'add ssl crtlist' expects a filename and a certificate name");
 		free(text);
 		return CTL_DONE;
 	}
-	name = strndup(text, strcspn(text, " \t\r\n["));
 	config_edit_begin(); /* it takes memory of the generation's arena */
 	tls_store_lock();
-	e = name ? tls_store_find(tls_store_of(tls_live()), name) : NULL;
-	if (!bind_with(list))
-		ctl_error(rq, "Can't edit the crt-list: crt-list '%s' does not exist!", list);
-	else if (!e)
-		ctl_error(rq, "Can't edit the crt-list: certificate '%s' does not exist!", name);
-	else if (!e->cert)
-		ctl_error(rq, "Can't edit the crt-list: certificate '%s' is empty!", name);
-	else
-		add_line(rq, list, text, name);
+	if (!bind_with(list)) {
+		ctl_error(rq, CANNOT "crt-list '%s' does not exist!", list);
+	} else if (!n.text || take_new_line(rq, &n)) {
+		e = tls_store_find(tls_store_of(tls_live()), n.cert);
+		if (!e)
+			ctl_error(rq, CANNOT "certificate '%s' does not exist!", n.cert);
+		else if (!e->cert)
+			ctl_error(rq, CANNOT "certificate '%s' is empty!", n.cert);
+		else
+			add_line(rq, &n);
+	}
 	tls_store_unlock();
 	config_edit_end();
 	free(text);
-	free(name);
 	return CTL_DONE;
 }
 

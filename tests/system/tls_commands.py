@@ -81,6 +81,17 @@ SEQUENCES = {
                  "del ssl crt-list {d}/list", "del ssl crt-list nothing {d}/one.pem", "del ssl crt-list {d}/list nothing",
                  "del ssl crt-list {d}/list {d}/one.pem", "del ssl crt-list {d}/list {d}/one.pem", "del ssl crt-list {d}/list {d}/list.pem:9",
                  "show ssl crt-list {d}/list"],
+    # <<...>> is a payload of one line or more
+    "lines of crt-lists": ["add ssl crt-list {d}/list <<%s>>" % text for text in (
+        "{d}/one.pem [bad] x", "{d}/one.pem [alpn] x", "{d}/one.pem [ca-file] x", "{d}/one.pem [verify] x", "{d}/one.pem [ciphers] x",
+        "{d}/one.pem [ca-file {d}/nothing] x", "{d}/one.pem [verify bad] x", "{d}/one.pem [ocsp-update x] x", "{d}/one.pem [jwt] x",
+        "{d}/one.pem [ssl-min-ver X] x", "{d}/one.pem [ssl-min-ver] x", "{d}/one.pem ] x", "{d}/one.pem [verify none]] x",
+        "{d}/one.pem [[verify none] x", "{d}/one.pem [verify none] [alpn h2] x", "[bad] x", "{d}/nothing [bad] x", "{d}/nothing x",
+        "{d}/one.pem a\n{d}/two.pem b", "# a comment\n{d}/one.pem b", "# a comment", "   ", "{d}/one.pem a]b", "{d}/one.pem [alpn h2 # a] b",
+        "  {d}/one.pem  blanks.test  ", "{d}/one.pem[alpn h2]tight.test", "{d}/one.pem 'quoted.test'",
+        "{d}/one.pem lost.test [verify required ca-file {d}/ca.crt] kept.test", "{d}/one.pem [alpn h2] # not.a.comment", "{d}/one.pem [] none.test")]
+    + ["add ssl crt-list {d}/list [bad]", "add ssl crt-list {d}/list {d}/one.pem[alpn]", "show ssl crt-list -n {d}/list",
+       "add ssl crt-list {d}/list <<{d}/one.pem [verify none x>>"],
     "others": ["show ssl providers", "show ssl sni", "show ssl sni -f fe", "show ssl sni -f nothing", "show ssl sni x", "show ssl sni -f",
                "show ssl sni -A", "show tls-keys", "show tls-keys nothing", "show tls-keys *", "set ssl tls-key", "set ssl tls-key nothing x",
                "show ssl jwt", "add ssl jwt nothing"],
@@ -105,6 +116,9 @@ KNOWN = (
     (r"^add ssl ca-file", r"^'set ssl ca-file' expects", "theirs names another command"),
     (r"^commit ssl crl-file$", r"^'commit ssl ca-file' expects", "theirs names another command"),
     (r"^set ssl cert {d}/one.pem.key", r"^unable to load private key from file '{d}/one.pem'", "ours names the file of the key"),
+    # differs: tls-crt-list-brackets
+    (r"\[verify none x", r"^Success!", "a bracket that is not closed is an error"),
+    (r"\[jwt\]", r"value 'x'", "a value is not looked for beyond the bracket"),
     (r"^show ssl ca-file new$", r"^$", "an empty file is shown as what it is"),
     (r"^show ssl providers", "", "another version of OpenSSL"),
 )
@@ -142,6 +156,9 @@ def make(folder):
 def complete(command, folder):
     """With its payload."""
     command = command.replace("{d}", folder)
+    m = re.match(r"(.*) <<(.*)>>$", command, re.S)
+    if m:
+        return "%s <<\n%s\n" % m.groups()
     m = re.match(r"(.*) <([\w.]+)>$", command)
     if not m:
         return command
@@ -170,7 +187,7 @@ def known(command, theirs):
 def sequence(tap, args, folder, name, commands):
     ours, theirs = (answers(p, folder, commands) for p in (args.program, lib.REFERENCE))
     for i, command in enumerate(commands):
-        text = "%s: %d %s" % (name, i, command)
+        text = "%s: %d %s" % (name, i, command.replace("\n", " "))
         if ours[i] == theirs[i]:
             tap.ok(True, text)
         elif known(command, theirs[i]):
