@@ -88,7 +88,7 @@ def transaction(r):
 
 CRT_OPTIONS = ["", "", "[ca-file {dir}/ca.crt verify optional]", "[ca-file {dir}/ca2.crt]", "[crl-file {dir}/crl.pem]", "[verify none]",
                "[ca-verify-file {dir}/ca.crt]", "[alpn http/1.1]", "[ssl-min-ver TLSv1.3]", "[bad]", "[ca-file {dir}/none]",
-               "[ocsp-update off]", "[curves X25519]", "[ciphersuites TLS_AES_128_GCM_SHA256]", "[no-alpn]"]
+               "[alpn]", "[verify bad]", "[verify none]]", "]", "[curves X25519]", "[ciphersuites TLS_AES_128_GCM_SHA256]", "[no-alpn]"]
 
 
 def certificates(r):
@@ -98,7 +98,7 @@ def certificates(r):
         return transaction(r)
     if roll < 0.6:
         options = r.choice(CRT_OPTIONS)
-        f = "{dir}/one.pem" if "ad]" in options or "ca2" in options or "none]" in options else f    # one mistake at a time
+        f = "{dir}/one.pem" if "ad]" in options or options in ("[alpn]", "[verify none]]", "]") or "ca2" in options or "none]" in options else f    # one mistake at a time
         line = " ".join([f] + [w for w in [options] if w] + r.choice([[], [r.choice(NAMES[:5])], ["*.test", "!other.test"]]))
         return "ctl " + r.choice(["add ssl crt-list {dir}/list <<\\n%s\\n" % line] * 3 + [
             "add ssl crt-list {dir}/list " + f, "del ssl crt-list {dir}/list " + f, "del ssl crt-list {dir}/list " + f,
@@ -168,6 +168,7 @@ def ends(r):
         "hold %d x-be=rr" % n, "hold %d x-be=lc" % n, "release %d" % n])
 
 
+# "acme renew" without a name is none of them: behind it the reference has its certificates locked for ever
 # what is shown is of one program, or of the moment: whether it is refused is compared; "reload" here is an extension
 SHAPES = [
     "show activity", "show activity -1", "show activity 0", "show anon", "show cache", "show cli level", "show cli sockets", "show dev",
@@ -189,7 +190,7 @@ SHAPES = [
     "set anon on", "set anon on 17", "set anon off", "set anon bad", "set anon global-key 7", "set anon", "set severity-output none",
     "set severity-output string", "set severity-output bad", "set severity-output", "prompt", "prompt n", "prompt i", "prompt p",
     "prompt timed", "prompt help", "prompt bad", "quit", "wait 1ms", "wait 1ms srv-removable none/s", "wait 1ms be-removable none",
-    "wait 1ms bad", "wait -h", "wait", "wait x", "acme status", "acme renew none", "acme renew", "acme challenge_ready x domain y", "acme bad", "operator", "user", "user; show env", "user; debug dev hash x", "operator; show fd",
+    "wait 1ms bad", "wait -h", "wait", "wait x", "acme status", "acme renew none", "acme challenge_ready x domain y", "acme bad", "operator", "user", "user; show env", "user; debug dev hash x", "operator; show fd",
     "user; set anon on", "operator; add ssl crt-list x", "user; show ssl cert", "user; show table tb", "operator; set table tb key z",
     "user; add backend b9 from named", "expert-mode off; debug dev hash x", "experimental-mode off; add backend b9 from named",
     "expert-mode off; trace h1 sink", "expert-mode", "expert-mode bad", "mcli-debug-mode on", "experimental-mode", "@1 show info",

@@ -91,7 +91,8 @@ SEQUENCES = {
         "  {d}/one.pem  blanks.test  ", "{d}/one.pem[alpn h2]tight.test", "{d}/one.pem 'quoted.test'",
         "{d}/one.pem lost.test [verify required ca-file {d}/ca.crt] kept.test", "{d}/one.pem [alpn h2] # not.a.comment", "{d}/one.pem [] none.test")]
     + ["add ssl crt-list {d}/list [bad]", "add ssl crt-list {d}/list {d}/one.pem[alpn]", "show ssl crt-list -n {d}/list",
-       "add ssl crt-list {d}/list <<{d}/one.pem [verify none x>>"],
+       "add ssl crt-list {d}/list <<{d}/one.pem [verify none x>>", "add ssl crt-list {d}/list <<{d}/two.pem [ocsp-update off] x>>",
+       "add ssl crt-list {d}/list <<{d}/two.pem [jwt on] x>>", "add ssl crt-list {d}/list <<{d}/two.pem [ocsp-update on] x>>"],
     "others": ["show ssl providers", "show ssl sni", "show ssl sni -f fe", "show ssl sni -f nothing", "show ssl sni x", "show ssl sni -f",
                "show ssl sni -A", "show tls-keys", "show tls-keys nothing", "show tls-keys *", "set ssl tls-key", "set ssl tls-key nothing x",
                "show ssl jwt", "add ssl jwt nothing"],
@@ -118,6 +119,8 @@ KNOWN = (
     (r"^set ssl cert {d}/one.pem.key", r"^unable to load private key from file '{d}/one.pem'", "ours names the file of the key"),
     # differs: tls-crt-list-brackets
     (r"\[verify none x", r"^Success!", "a bracket that is not closed is an error"),
+    # differs: tls-crt-list-again
+    (r"\[(jwt|ocsp-update) \w+\]", r"Can't use the certificate previously defined without any keyword", "they do not contradict"),
     (r"\[jwt\]", r"value 'x'", "a value is not looked for beyond the bracket"),
     (r"^show ssl ca-file new$", r"^$", "an empty file is shown as what it is"),
     (r"^show ssl providers", "", "another version of OpenSSL"),
