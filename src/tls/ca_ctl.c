@@ -284,7 +284,10 @@ static void del(struct ctl_request *rq, const char *name)
 {
 	struct tls_ca *ca = find(rq, name);
 
-	if (!ca) {
+	if (!ca && wants_crl(rq) && tls_store_ca_named(tls_live(), name)) {
+		ctl_error(rq, "Can't remove the CRL file: 'del ssl crl-file' does not work on CA "
+			  "files!");
+	} else if (!ca) {
 		ctl_error(rq, "Can't remove the %s file: %s file '%s' doesn't exist!", kind(rq),
 			  kind(rq), name);
 	} else if (tls_ctl_ca_is_used(tls_live(), ca)) {

@@ -378,6 +378,7 @@ def descriptors_exhausted(tap, program):
         sc.recovers(tap, "descriptors")
 
 
+# differs: process-memory
 def memory_limited(tap, program):
     """-m bounds the memory: what does not fit is refused, and the process goes on."""
     few = "nbthread 2\n\tmaxconn 1000"

@@ -73,6 +73,10 @@ SEQUENCES = {
                  "abort ssl crl-file {d}/crl.pem", "new ssl crl-file", "new ssl crl-file {d}/crl.pem", "new ssl crl-file new",
                  "new ssl crl-file new", "show ssl crl-file new", "del ssl crl-file", "del ssl crl-file nothing",
                  "del ssl crl-file {d}/crl.pem", "del ssl crl-file new"],
+    "the other kind": ["del ssl crl-file {d}/ca.crt", "del ssl crl-file {d}/one.pem", "del ssl ca-file {d}/one.pem",
+                       "show ssl crl-file {d}/ca.crt", "show ssl ca-file {d}/crl.pem", "new ssl crl-file {d}/ca.crt",
+                       "new ssl ca-file {d}/crl.pem", "new ssl ca-file new", "del ssl crl-file new", "commit ssl crl-file {d}/ca.crt",
+                       "set ssl crl-file {d}/ca.crt <crl.pem>", "set ssl ca-file {d}/crl.pem <ca.crt>"],
     "crt-list": ["show ssl crt-list", "show ssl crt-list {d}/list", "show ssl crt-list -n {d}/list", "show ssl crt-list nothing",
                  "show ssl crt-list -n", "show ssl crt-list -n nothing", "add ssl crt-list", "add ssl crt-list {d}/list",
                  "add ssl crt-list nothing {d}/one.pem", "add ssl crt-list {d}/list nothing", "add ssl crt-list {d}/list {d}/one.pem",
@@ -119,6 +123,8 @@ KNOWN = (
     (r"^set ssl cert {d}/one.pem.key", r"^unable to load private key from file '{d}/one.pem'", "ours names the file of the key"),
     # differs: tls-crt-list-brackets
     (r"\[verify none x", r"^Success!", "a bracket that is not closed is an error"),
+    # differs: tls-kinds-of-files
+    (r"^set ssl c(rl-file {d}/ca.crt|a-file {d}/crl.pem)", r"^transaction created", "it is not of this kind"),
     # differs: tls-crt-list-again
     (r"\[(jwt|ocsp-update) \w+\]", r"Can't use the certificate previously defined without any keyword", "they do not contradict"),
     (r"\[jwt\]", r"value 'x'", "a value is not looked for beyond the bracket"),
