@@ -53,10 +53,13 @@ static bool tls_ctl_apply(struct config *cfg, struct tls_entry *e, unsigned *dot
 	return true;
 }
 
+/* Is the file read for these settings? Not where certificates of the peer are not looked at. */
 static bool names_it(const struct tls_settings *set, const char *name)
 {
 	const char *files[] = { set->ca_file, set->ca_verify_file, set->crl_file };
 
+	if (set->verify != TLS_VERIFY_OPTIONAL && set->verify != TLS_VERIFY_REQUIRED)
+		return false;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		if (files[i] && strcmp(files[i], name) == 0)
 			return true;
