@@ -86,7 +86,8 @@ static bool put_text(const struct http_client_conf *c, bool tls, struct strbuf *
 
 	if (!strbuf_printf(out, "defaults %sdefaults\n\tmode http\n\tlog global\n"
 			   "\ttimeout connect %lldms\n"
-			   "\ttimeout server 1m\n\tretries %lld\n", name,
+			   "\ttimeout server 1m\n\tretries %lld\n"
+			   "\tretry-on conn-failure empty-response\n", name,
 			   connect_ms, (long long)c->retries) ||
 	    !strbuf_printf(out, "\tlog-format \"" LOG "\"\n", tls ? "https" : "http") ||
 	    !strbuf_printf(out, "backend %s from %sdefaults\n"
@@ -136,7 +137,7 @@ static const struct conf_keyword keywords[] = {
 	KEYWORD("resolvers.disabled", disabled, "<on|off>", "resolve no names for the HTTP client"),
 	KEYWORD("resolvers.id", id, "<resolvers id>", "the section that resolves names for it"),
 	KEYWORD("resolvers.prefer", prefer, "<ipv4|ipv6>", "the family of addresses it prefers"),
-	KEYWORD("retries", retries, "<number>", "how often it tries again to connect"),
+	KEYWORD("retries", retries, "<number>", "how often it tries again"),
 	KEYWORD("ssl.ca-file", ca_file, "<cafile>", "the authorities that it trusts"),
 	{ .words = "httpclient.ssl.verify", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_verify, .syntax = "[none|required]",

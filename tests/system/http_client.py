@@ -88,6 +88,10 @@ def requests(tap, args, ours):
         for path, want in (("/chunks", "abcde"), ("/interim", "HTTP/1.1 404 Not\n"), ("/redirect", "HTTP/1.1 302 F\nlocation: /plain"),
                            ("/none", "502 Bad Gateway"), ("/junk", "502 Bad Gateway"), ("/short", "content-length: 3000\r\n\r\nabc")):
             tap.ok(want in sc.ask(sc.url + path), "%s: %s" % (path, " ".join(want.split())), sc.ask(sc.url + path))
+        for path, tries in (("/none", 4), ("/junk", 1)):    # httpclient.retries is 3
+            before = len(sc.origin.asked)
+            sc.ask(sc.url + path)
+            tap.eq(len(sc.origin.asked) - before, tries, "%s: how often it is asked for" % path)
         text = sc.ask(sc.url + "/big")
         tap.eq(len(text.partition("\r\n\r\n")[2]), BIG, "a large answer comes in parts")
         sc.ask(sc.url, "POST")
@@ -105,6 +109,9 @@ def requests(tap, args, ours):
             tap.ok("httpc" not in sc.proxy.ctl(command).lower(), "%s: it is not there" % command)
         sc.proxy.ctl("reload") if ours else None
         tap.ok("abc" in sc.ask(sc.url + "/plain"), "after a reload too")
+    with Scene(args, "httpclient.retries 1") as sc:
+        sc.ask(sc.url + "/none")
+        tap.eq(len(sc.origin.asked), 2, "httpclient.retries: once more")
 
 
 def names(tap, args):
