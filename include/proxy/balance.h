@@ -81,6 +81,8 @@ bool balance_has_usable(const struct proxy *be);
 /* Usable active and backup servers. */
 unsigned balance_active_count(const struct proxy *be);
 unsigned balance_backup_count(const struct proxy *be);
+/* Does <srv> take part now? Backup servers do not while others are usable. Any thread. */
+bool balance_serves(const struct server *srv);
 /* nbsrv: the usable active ones, else the backup ones that may serve. */
 unsigned balance_usable_count(const struct proxy *be);
 /* Sum of effective weights in use, in units of the user's weights (CSV column weight). */

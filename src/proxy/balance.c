@@ -425,6 +425,14 @@ unsigned balance_backup_count(const struct proxy *be)
 	return b ? __atomic_load_n(&b->backup, __ATOMIC_RELAXED) : 0;
 }
 
+bool balance_serves(const struct server *srv)
+{
+	const struct balance *b = balance_of(srv->proxy);
+
+	return b && srv->index < b->count &&
+	       __atomic_load_n(&b->entries[srv->index].weight, __ATOMIC_RELAXED);
+}
+
 unsigned balance_usable_count(const struct proxy *be)
 {
 	const struct balance *b = balance_of(be);

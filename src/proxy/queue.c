@@ -141,13 +141,19 @@ static struct server *server_for(const struct queue_waiter *w, struct server *sr
 	return NULL;
 }
 
+/* May requests that any server may serve go to <srv>? */
+static bool serves_all(const struct server *srv)
+{
+	return (server_is_usable(srv) || server_is_only_ejected(srv)) && balance_serves(srv);
+}
+
 /* The waiter that is next for <srv>: the best of its own queue and of the backend's; its own wins a
  * tie.
  */
 static struct queue_waiter *waiter_next(const struct proxy_state *ps, struct server *srv)
 {
 	struct tree_node *own = tree_first(&srv->state->queue.waiters);
-	struct tree_node *any = server_is_usable(srv) ? tree_first(&ps->queue.waiters) : NULL;
+	struct tree_node *any = serves_all(srv) ? tree_first(&ps->queue.waiters) : NULL;
 	struct tree_node *best = own;
 
 	if (any && (!own || any->key < own->key))
