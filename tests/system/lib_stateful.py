@@ -494,7 +494,7 @@ class World:
 def log_plain(line):
     """Without times, ports of clients, and what OpenSSL says of an alert: the reference sends none to servers."""
     line = re.sub(r"SSL handshake failure \(error.*\)", "SSL handshake failure", line)
-    line = re.sub(r"(<HTTPCLIENT> \S+) [0-9/]+", r"\1 TIMES", line)
+    line = re.sub(r"(<HTTPCLIENT> \S+) [0-9/-]+( 50[234] )?\d*", r"\1 TIMES\2", line)    # nor how long its own pages are
     return re.sub(r"^127.0.0.1:\d+ ", "CLIENT ", re.sub(r"\[\d+/\w+/[0-9:.]+\]", "[DATE]", line))
 
 

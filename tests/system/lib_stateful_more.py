@@ -71,7 +71,7 @@ def transaction(r):
         f = r.choice(CERTS)
         texts = ["one.pem", "two.pem", "one.pem", "two.pem", "list.pem", "client.pem"]
     else:
-        f = r.choice(["{dir}/ca.crt", "{dir}/ca2.crt", "new1"] if kind == "ca-file" else ["{dir}/crl.pem", "new1"])
+        f = r.choice(["{dir}/ca.crt", "{dir}/ca2.crt", "new1"] if kind == "ca-file" else ["{dir}/crl.pem", "newcrl"])
         texts = ["ca.crt", "ca2.crt"] if kind == "ca-file" else ["crl.pem"]
     steps = ["set ssl %s %s %s" % (kind, f, payload(r.choice(texts)))]
     if kind == "ca-file" and r.random() < 0.4:
@@ -104,9 +104,10 @@ def certificates(r):
             "add ssl crt-list {dir}/list " + f, "del ssl crt-list {dir}/list " + f, "del ssl crt-list {dir}/list " + f,
             "del ssl crt-list {dir}/none " + f])
     n = r.choice(["new1", "new2", "{dir}/one.pem", "{dir}/client.pem", "{dir}/ca.crt", "none"])
+    new = "newcrl" if kind == "crl-file" else r.choice(["new1", "new2"])    # (row tls-kinds-of-files)
     return "ctl " + r.choice([
-        "new ssl %s %s" % (kind, r.choice(["new1", "new2"])), "new ssl %s %s" % (kind, r.choice(["new1", "new2"])),
-        "del ssl %s %s" % (kind, n), "show ssl " + kind, "show ssl cert " + f, "show ssl crt-list", "show ssl crt-list -n {dir}/list",
+        "new ssl %s %s" % (kind, new), "new ssl %s %s" % (kind, new),
+        "del ssl %s %s" % (kind, "newcrl" if kind == "crl-file" and "new" in n else n), "show ssl " + kind, "show ssl cert " + f, "show ssl crt-list", "show ssl crt-list -n {dir}/list",
         "show ssl ca-file {dir}/ca.crt", "show ssl crl-file {dir}/crl.pem", "show ssl sni -f tls", "show ssl sni",
         "dump ssl cert " + r.choice(["{dir}/one.pem", "none", f]), "show ssl jwt", "add ssl jwt " + r.choice(CERTS),
         "del ssl jwt " + r.choice(CERTS), "show ssl ocsp-response", "show ssl ocsp-response {dir}/one.pem",
