@@ -144,7 +144,8 @@ static bool id_is_free(const struct server *srv, char *error, size_t size)
 	list_for_each(it, &srv->proxy->servers, link)
 		if (srv->id_forced && it->id == srv->id) {
 			snprintf(error, size, "'id' : custom id %d already used at %s:%d ('server "
-				 "%s').", srv->id, it->place.file, it->place.line, it->name);
+				 "%s').", srv->id, it->place.line ? it->place.file : "CLI",
+				 it->place.line, it->name);
 			return false;
 		}
 	return true;

@@ -190,7 +190,8 @@ static bool parse_id(struct conf_line *l)
 	list_for_each(it, &srv->proxy->servers, link)
 		if (it != srv && it->id_forced && it->id == id)
 			return option_error(l, "%s : 'id' : custom id %d already used at %s:%d "
-					    "('server %s').", subject(l), (int)id, it->place.file,
+					    "('server %s').", subject(l), (int)id,
+					    it->place.line ? it->place.file : "CLI",
 					    it->place.line, it->name);
 	srv->id = (int)id;
 	srv->id_forced = true;

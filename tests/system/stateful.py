@@ -24,6 +24,7 @@ import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
 # differs: bytes-at-once
+# differs: ctl-added-places
 # differs: ctl-addresses
 # differs: ctl-table-order
 # differs: eresp-once
@@ -33,6 +34,7 @@ from lib_stateful import Ended, Origin, World
 # differs: tls-system-ca
 # (row of tests/differences.txt, which steps or observations, what is taken out of both answers)
 KNOWN = [
+    ("ctl-added-places", r"ctl add server", r"already used at (CLI|\(null\)):0"),
     ("ctl-addresses", r"^(answer to )?ctl set server \S+ ((check|agent)-)?(addr|port)", r"\[[34]\]: "),
     ("eresp-once", r"^show stat$", r" eresp=\d+"),
     ("bytes-at-once", r"show table|^show table$", r" bytes_in_cnt=\d+"),
