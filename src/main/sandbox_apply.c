@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include "base/diag.h"
 #include "base/list.h"
@@ -31,7 +32,17 @@ void sandbox_prepare(void)
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-/* The folder of a file: files are replaced by others of their name. */
+static bool is_root(const char *folder)
+{
+	struct stat it, root;
+
+	return stat(folder, &it) == 0 && stat("/", &root) == 0 && it.st_dev == root.st_dev &&
+	       it.st_ino == root.st_ino;
+}
+
+/* The folder of a file: files are replaced by others of their name. Of the root folder the file
+ * alone, as it is now: what is below that folder is all there is.
+ */
 static bool allow_folder_of(const char *path, unsigned use)
 {
 	char folder[PATH_MAX];
@@ -42,7 +53,7 @@ static bool allow_folder_of(const char *path, unsigned use)
 		return true;
 	memcpy(folder, path, len);
 	strcpy(folder + len, len ? "" : slash ? "/" : ".");
-	return sandbox_allow(folder, use);
+	return sandbox_allow(is_root(folder) ? path : folder, use);
 }
 
 /* What the configuration was read from. */

@@ -567,6 +567,7 @@ def test_sandbox(tap, args):
         answer = sc.reload("v2")
         tap.ok(answer.startswith("Success=0") and "-W" in answer, "alone it says what is missing", answer)
     test_sandbox_ring(tap, args)
+    test_sandbox_root(tap, args)
     for word, option in (("insecure-fork-wanted", ""), ("insecure-setuid-wanted", ""), ("", "-dI")):
         path = tempfile.mktemp(prefix="hapr.")
         with open(path, "w") as f:
@@ -577,6 +578,33 @@ def test_sandbox(tap, args):
         tap.ok(got.returncode == 1 and "exclude each other" in got.stdout,
                "refused with " + (word or option), got.stdout)
         os.unlink(path)
+
+
+def test_sandbox_root(tap, args):
+    """A file directly in the root folder opens that file, not all files there are."""
+    folder, path = tempfile.mkdtemp(prefix="hapr."), "/hapr.%d.cfg" % os.getpid()
+    certificate(folder + "/a.pem", "first.test")
+    os.mkdir(folder + "/run")
+    text = "global\n\tsandbox on\n\tstats socket %s/run/ctl.sock level admin\nfrontend fe\n\tmode http\n\ttimeout client 5s\n" \
+           "\tbind 127.0.0.1:%d%%s\n" % (folder, lib.ports(1)[0])
+    for name, where in ((path, folder), (path[1:], "/")):
+        try:
+            with open(path, "w") as f:
+                f.write(text % "")
+            with open(folder + "/output", "wb") as out:
+                p = subprocess.Popen([args.program, "-db", "-f", name], stdout=out, stderr=out, cwd=where)
+                lib.until(lambda: os.path.exists(folder + "/run/ctl.sock"))
+                answer = ask(folder + "/run/ctl.sock", "reload")
+                tap.ok(answer.startswith("Success=1"), "sandbox, %s: it is read again" % name.replace(str(os.getpid()), "N"), answer)
+                with open(path, "w") as f:
+                    f.write(text % (" ssl crt %s/a.pem" % folder))
+                answer = ask(folder + "/run/ctl.sock", "reload")
+                tap.ok(answer.startswith("Success=0"), "another folder's is out of reach", answer)
+                lib.end(p)
+            os.unlink(folder + "/run/ctl.sock") if os.path.exists(folder + "/run/ctl.sock") else None
+        finally:
+            os.unlink(path)
+    shutil.rmtree(folder)
 
 
 def test_sandbox_ring(tap, args):
