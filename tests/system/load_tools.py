@@ -309,6 +309,8 @@ def command_lines(tap, tools):
                              ("haterm", ["-L", "127.0.0.1::x"], "no address"), ("haterm", ["--what"], "Usage"),
                              ("haload", [], "Usage"), ("haload", ["-c", "0", "http://x/"], "understood"),
                              ("haload", ["-c"], "understood"), ("haload", ["-z", "http://x/"], "understood"),
+                             # of a later version of HAProxy; 3.4 has no haload
+                             ("haload", ["-ll", "http://x/"], "'-ll' is not understood"), ("haload", ["-P", "http://x/"], "'-P' is not"),
                              ("haload", ["ftp://127.0.0.1/"], "no URL"), ("haload", ["/path"], "no URL"),
                              ("haload", ["http://a\"b/"], "no URL"), ("haload", ["-H", "x", "http://x/"], "understood")):
         r = subprocess.run([tools.path(name)] + args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30)

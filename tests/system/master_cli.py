@@ -5,8 +5,10 @@ severities, payloads. The worker that serves is @1, after a reload that failed t
 
 differs: master-severity
 """
+import os
 import re
 import socket
+import tempfile
 import threading
 import time
 
@@ -121,11 +123,19 @@ def test_slow(tap, args, m):
     tap.eq(m.process.poll(), None, "the master lives")
 
 
+def test_mode(tap, args, _):
+    """The socket of the master has the umask's mode, or the one that its options tell."""
+    for mask, options, mode in ((0o027, "", 0o750), (0, ",mode,660", 0o660)):
+        with tempfile.TemporaryDirectory(prefix="hapm.") as d:
+            with Master(args, options=("-W", "-S", d + "/m.sock" + options), sock=False, preexec=lambda: os.umask(mask)):
+                tap.eq(oct(os.stat(d + "/m.sock").st_mode & 0o777), oct(mode), "umask %o, '%s'" % (mask, options))
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     with Master(args) as m:
-        tap.run((test_table, test_serving, test_slow), args, m)
+        tap.run((test_table, test_serving, test_slow, test_mode), args, m)
     tap.done()
 
 
