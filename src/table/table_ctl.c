@@ -307,10 +307,10 @@ static void set_data(struct ctl_request *rq, const struct table *t, struct table
 			ctl_error(rq, "Unknown data type");
 		else if (!t->shape.count[d])
 			ctl_error(rq, "Data type not stored in this table");
-		else if (cell >= t->shape.count[d])
-			ctl_error(rq, "index out of range in this data array");
 		else if (table_data_rows[d].kind == TABLE_WORD || !take_integer(word_at(rq, 1), &v))
 			ctl_error(rq, "Require a valid integer value to store");
+		else if (cell >= t->shape.count[d])
+			ctl_error(rq, "index out of range in this data array");
 		else if (table_write(&t->shape, e, d, cell, (uint64_t)v))
 			continue;
 		break;

@@ -203,6 +203,10 @@ def templates(tap, args):
                    "resolve-opts allow-dup-ip" % i for i in (1, 2))
     with Scene(args, be, {FOO: [d.a("127.0.0.1")]}) as s:
         s.becomes(tap, ["127.0.0.1"] * 2, "allow-dup-ip: both take the only address")
+    be = "default-server resolvers dns init-addr none resolve-opts allow-dup-ip\n" + \
+        "\n".join("server s%d foo.example.com:80%s" % (i, " resolve-opts prevent-dup-ip" if i > 1 else "") for i in (1, 2, 3))
+    with Scene(args, be, {FOO: [d.a("127.0.0.1"), d.a("127.0.0.2")]}) as s:
+        s.becomes(tap, ["-", "127.0.0.1", "127.0.0.2"], "prevent-dup-ip, against default-server")
     be = ("server s1 foo.example.com:80 resolvers dns init-addr none resolve-prefer ipv4 "
           "resolve-net 127.0.5.0/24,127.0.7.0/24")
     with Scene(args, be, {FOO: [d.a("127.0.0.%d" % i) for i in range(1, 9)] +
