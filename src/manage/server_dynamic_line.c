@@ -65,8 +65,8 @@ const char *server_dynamic_option(unsigned *i)
 	return NULL;
 }
 
-/* The first option that is known, but not for such servers; NULL: none. */
-static const char *option_refused(char **words, int count)
+/* Where the first option stands that is known, but not for such servers; <count>: none. */
+static int option_refused(char **words, int count)
 {
 	for (int i = 3; i < count; i++) {
 		const struct conf_keyword *k = server_keyword(words[i], CONF_SERVER);
@@ -75,11 +75,11 @@ static const char *option_refused(char **words, int count)
 		while (a < ARRAY_LEN(accepted) && strcmp(accepted[a], words[i]) != 0)
 			a++;
 		if (k && a == ARRAY_LEN(accepted))
-			return words[i];
+			return i;
 		if (k && k->max_args > 0)
 			i += k->max_args;
 	}
-	return NULL;
+	return count;
 }
 
 /* What was said first, without the place and the server's name that stand before it. */
@@ -182,25 +182,23 @@ static bool server_check(struct server *srv, struct diag_list *diags, char *erro
 struct server *server_dynamic_parse(struct proxy *be, char **words, int count, char *error,
 				    size_t size)
 {
-	const char *refused = option_refused(words, count);
+	int before = option_refused(words, count); /* what is wrong before it is told first */
 	struct server_own *own;
 	struct diag_list diags;
 	struct server *srv;
 	bool good;
 
-	/* (a name that cannot be is told first, by the parser of the line) */
-	if (refused && !strpbrk(words[1], "/,;$@!?%&*()[]{}<>=+|~^`'#\"\\")) {
-		snprintf(error, size, "'%s' option is not accepted for dynamic server", refused);
-		return NULL;
-	}
 	snprintf(error, size, "Out of memory.");
 	own = server_own_new();
 	if (!own)
 		return NULL;
 	diag_list_init(&diags);
 	config_lend(be->config, &own->memory);
-	srv = line_parse(be, words, count, &diags);
-	good = srv && server_check(srv, &diags, error, size);
+	srv = line_parse(be, words, before, &diags);
+	if (srv && before < count)
+		snprintf(error, size, "'%s' option is not accepted for dynamic server",
+			 words[before]);
+	good = srv && before == count && server_check(srv, &diags, error, size);
 	config_unlend(be->config, &own->memory);
 	own->owned = expr_unlend(be->config, &diags);
 	if (diags.alerts) {

@@ -188,7 +188,7 @@ static bool parse_id(struct conf_line *l)
 	if (shared)
 		return true;
 	list_for_each(it, &srv->proxy->servers, link)
-		if (it != srv && it->id_forced && it->id == id)
+		if (it != srv && (it->id_forced || l->cfg->is_checked) && it->id == id)
 			return option_error(l, "%s : 'id' : custom id %d already used at %s:%d "
 					    "('server %s').", subject(l), (int)id,
 					    it->place.line ? it->place.file : "CLI",
