@@ -164,6 +164,12 @@ static bool filter_holds(const struct filter *f, int64_t v)
 	}
 }
 
+/* Identifiers of servers are signed numbers, others are not. */
+static int64_t value_of(enum table_data d, uint64_t v)
+{
+	return d == TABLE_SERVER_ID ? (int32_t)(uint32_t)v : (int64_t)v;
+}
+
 /* What is compared: a text is none that can be, and counts as 0. */
 static int64_t filter_value(const struct table *t, struct table_entry *e, const struct filter *f,
 			    bool *stored)
@@ -171,7 +177,7 @@ static int64_t filter_value(const struct table *t, struct table_entry *e, const 
 	uint64_t v = 0;
 
 	*stored = table_read_sum(t->state, e, f->data, f->cell, &v);
-	return table_data_rows[f->data].kind == TABLE_WORD ? 0 : (int64_t)v;
+	return table_data_rows[f->data].kind == TABLE_WORD ? 0 : value_of(f->data, v);
 }
 
 static bool is_wanted(const struct table_request *r, struct table_entry *e)
@@ -214,7 +220,10 @@ static void show_cell(struct strbuf *out, const struct table *t, struct table_en
 	else
 		strbuf_printf(out, " %s=", row->name);
 	if (row->kind != TABLE_WORD) {
-		strbuf_add_uint(out, v);
+		if (d == TABLE_SERVER_ID)
+			strbuf_printf(out, "%" PRId64, value_of(d, v));
+		else
+			strbuf_add_uint(out, v);
 		return;
 	}
 	text = table_word_text(t->state, (uint32_t)v);
