@@ -139,7 +139,7 @@ def whole(r):
     b = r.choice(BACKENDS + ["none", "fe"])
     f = r.choice(["fe2", "fe2", "fe2", "fe", "rr", "none"])
     return "ctl " + r.choice([
-        "disable frontend fe2", "enable frontend fe2", "enable frontend fe2", "set maxconn frontend %s %s" % (f, r.choice(["5", "50", "0"])),
+        "disable frontend fe2", "enable frontend fe2", "enable frontend fe2", "set maxconn frontend %s %s" % (f, r.choice(["5", "50"])),
         "set maxconn global %s" % r.choice(["100", "200", "0"]), "clear counters", "clear counters all",
         "show backend", "show errors " + b,
         "enable dynamic-cookie backend " + b, "disable dynamic-cookie backend " + b, "set dynamic-cookie-key backend %s k%d" % (b, r.randrange(3)),

@@ -23,6 +23,7 @@ import lib_stateful_more
 import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
+# differs: balance-first-turn
 # differs: bytes-at-once
 # differs: ctl-added-places
 # differs: ctl-addresses
@@ -169,10 +170,16 @@ class Run:
         for w in self.worlds:
             w.alive()
 
+    def first_turn(self):
+        """The first request without a key goes round the ring while no server is full (row balance-first-turn)."""
+        for w in self.worlds:
+            w.do("get port /a x-be=ch")
+
     def play(self, ops):
         """Raises Found, or nothing."""
         i, op = -1, "the start"
         try:
+            self.first_turn()
             time.sleep(self.args.inter * 0.003)
             self.settle(op, lambda w: lib_stateful.observe(w, True), "start")
             for w in self.worlds:
@@ -180,6 +187,7 @@ class Run:
             for i, op in enumerate(ops):
                 self.step(i, op)
                 if op == "reload":    # what both say of the end of the one before and of checks at start
+                    self.first_turn()
                     time.sleep(self.args.inter * 0.003)
                     for w in self.worlds:
                         w.logs()
