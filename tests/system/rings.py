@@ -248,6 +248,67 @@ def reload_keeps(tap, program, ports):
     octets.close()
 
 
+def watched(tap, program):
+    """show events: all, only new ones, until something is typed or the other side closes; separators, other types."""
+    port = lib.ports(1)[0]
+    with lib.Proxy(program, "\tlog ring@r format raw local0\nring r\n\tsize 65536\n\tformat raw\nring other\n\tsize 4096\n" +
+                   REUSED % port) as proxy:
+        def get(n):
+            with lib.connect(port) as c:
+                c.sendall(b"GET /%d HTTP/1.0\r\n\r\n" % n)
+                return lib.Reader(c).response()
+
+        def until(sock, wanted):
+            got = b""
+            while wanted not in got:
+                part = sock.recv(65536)
+                if not part:
+                    break
+                got += part
+            return got
+
+        def watch(words):
+            s = socket.socket(socket.AF_UNIX)
+            s.settimeout(lib.PATIENCE)
+            s.connect(proxy.ctl_path)
+            s.sendall(b"show events r %s\n" % words.encode())
+            return s
+
+        get(1)
+        lib.until(lambda: "n=/1 end" in proxy.ctl("show events r"))
+        for words in ("-w -n", "-wn", "-nw", "-n -w"):
+            s, n = watch(words), 10
+            while True:    # what comes before it watches is not shown
+                get(n)
+                s.settimeout(0.3)
+                try:
+                    got = until(s, b"end")
+                    break
+                except socket.timeout:
+                    n += 1
+                    if n > 40:
+                        got = b""
+                        break
+            tap.ok(b"n=/1 end" not in got and b"n=/1" in got, "show events %s: new ones only" % words, got)
+            s.settimeout(lib.PATIENCE)
+            s.sendall(b"stop\n")
+            until(s, b"never")
+            tap.ok(True, "show events %s: ends when something is typed" % words)
+            s.close()
+        s = watch("-w")
+        got = until(s, b"n=/1 end\n")
+        get(99)
+        got += until(s, b"n=/99 end\n")
+        tap.ok(got.startswith(b"\nn=/1 end\n") or got.startswith(b"n=/1 end\n"), "-w: those that are there, then new ones", got[:60])
+        s.close()
+        tap.ok(lib.until(lambda: proxy.ctl("show sess").count("unix_stream") == 1), "-w: closing ends it")
+        zeros = proxy.ctl("show events r -0")
+        tap.ok("n=/1 end\0" in zeros and "end\n" not in zeros, "-0: NUL between them", zeros[:60])
+        every = proxy.ctl("show events")
+        tap.ok(re.search(r"^ *r +: type=buffer, 0 dropped", every, re.M) and re.search(r"^ *other +: type=buffer", every, re.M) and
+               re.search(r"^ *stdout +: type=fd", every, re.M), "show events: sinks and their types", every)
+
+
 def read_file(data):
     """The messages of a backing file of ours."""
     magic, size, head, tail = struct.unpack_from("<8sQQQ", data)
@@ -306,6 +367,7 @@ def main():
     if not lib.is_reference(args.program):
         reload_keeps(tap, args.program, ports)
     max_reuse(tap, args.program)
+    watched(tap, args.program)
     backing_file(tap, args.program, ports)
     tap.done()
 
