@@ -104,7 +104,8 @@ bool server_warm_up(struct server *srv)
 
 	lock_take(&srv->proxy->state->change_lock);
 	if (oper_of(st) == SERVER_STARTING) {
-		passed = (int64_t)((clock_read_wall_us() - st->changed_us) / 1000000);
+		/* (in whole seconds, which a timer may end some ms before) */
+		passed = (int64_t)((clock_read_wall_us() - st->changed_us + 500000) / 1000000);
 		warm = passed < whole;
 		part = warm ? (unsigned)((SERVER_WARM * passed + whole) / whole) : SERVER_WARM;
 		__atomic_store_n(&st->warm, part, __ATOMIC_RELAXED);
@@ -557,6 +558,8 @@ static void admin_follow(struct server *srv, const struct admin_move *m)
 	if (m->new & SERVER_MAINT ? !(m->old & SERVER_MAINT)
 	    : m->old & SERVER_MAINT && oper_of(srv->state) != SERVER_STOPPED)
 		shut_down_streams(srv);
+	if (oper_of(srv->state) == SERVER_STARTING)
+		check_warm_wake(srv);
 	for (struct server *f = follower_first(srv); f; f = follower_next(f))
 		follow(f, m->new, m->why);
 }
