@@ -148,8 +148,8 @@ void check_pause(struct server *srv, bool on, bool was_up)
 	if (on) {
 		if (flags & CHECK_ENABLED)
 			__atomic_or_fetch(&cs->flags, CHECK_PAUSED, __ATOMIC_RELAXED);
-		/* one that was down already, by its agent, keeps it */
-		if (was_up)
+		/* one without a check that was down already, by its agent, keeps it */
+		if (was_up || flags & CHECK_ENABLED)
 			__atomic_store_n(&cs->health, 0, __ATOMIC_RELAXED);
 		return;
 	}
