@@ -49,9 +49,9 @@ def setting(r):
         "set server %s other" % s])
 
 
-# ("disabled" is what they are; with "check" the reference never checks them: row server-added-disabled)
+# ("track" of a server in maintenance: row server-added-track; "disabled" is what they are; with "check" the reference never checks them: row server-added-disabled)
 OPTIONS = ["weight 5", "weight 0", "check", "check inter 40ms", "check port {o1}", "maxconn 2", "backup",
-           "enabled", "cookie dd", "agent-check agent-port {g1} agent-inter 40ms", "check addr 127.0.0.1", "track rr/s1", "track dy/d1",
+           "enabled", "cookie dd", "agent-check agent-port {g1} agent-inter 40ms", "check addr 127.0.0.1",
            "observe layer4", "slowstart 1s", "id 50", "id 1", "guid g1", "ssl verify none", "minconn 1", "maxqueue 1", "init-addr none",
            "pool-max-conn 2", "send-proxy", "check fall 1 rise 1", "error-limit 2", "on-error mark-down"]
 
