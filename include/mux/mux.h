@@ -36,7 +36,7 @@ struct conn;
 struct endpoint;
 struct module;
 
-enum mux_mode { MUX_TCP, MUX_HTTP };          /* of the proxies that may use it */
+enum mux_mode { MUX_TCP, MUX_HTTP, MUX_SPOP }; /* of the proxies that may use it */
 enum mux_side { MUX_FRONT = 1 << 0, MUX_BACK = 1 << 1 };
 enum mux_traits {
 	MUX_DEFAULT = 1 << 0,      /* of its mode, when neither a line nor ALPN asks for another */

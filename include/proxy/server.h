@@ -237,7 +237,8 @@ struct server {
 	} socket;
 	uint64_t log_size;            /* log-bufsize; 0: one buffer */
 	struct {
-		const struct mux_kind *forced; /* `proto`; or NULL */
+		const struct mux_kind *forced; /* `proto`, but `proto spop`; or NULL */
+		bool is_spop;         /* `proto spop`: what `mode spop` does anyway */
 		const struct mux_kind *ws; /* for WebSockets; NULL: what the server offers */
 	} mux;
 	const char *cookie;           /* `cookie` value; or NULL */
@@ -387,6 +388,8 @@ void server_follow(struct server *f, unsigned admin);
 
 /* Does a protocol that is forced on its connections fit the mode of its backend? */
 bool server_proto_fits(const struct server *srv);
+/* The name of such a protocol; a constant. */
+const char *server_proto_name(const struct server *srv);
 /* Prepares TLS for its connections, if its line asks for it. */
 void server_check_tls(struct server *srv, struct diag_list *d);
 

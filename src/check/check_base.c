@@ -85,7 +85,7 @@ const struct mux_kind *check_mux_find(const char *name)
 {
 	const struct mux_kind *k = mux_find(name);
 
-	return k && k->sides & MUX_BACK ? k : NULL;
+	return k && k->sides & MUX_BACK && k->mode != MUX_SPOP ? k : NULL;
 }
 
 bool check_keep_regex(struct conf_line *l, struct regex *re)

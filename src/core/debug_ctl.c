@@ -287,7 +287,7 @@ static const struct ctl_command commands[] = {
 	  .help = "end the process immediately" },
 	{ .words = "debug dev fd", EXPERT, .run = debug_fd,
 	  .help = "list open descriptors that are not polled" },
-	{ .words = "debug dev hash", EXPERT, .syntax = "[msg]", .run = debug_hash,
+	{ .words = "debug dev hash", .flags = CTL_PROCESS, .syntax = "[msg]", .run = debug_hash,
 	  .help = "print the replacement of a name when names are hidden" },
 	{ .words = "debug dev hex", EXPERT, .syntax = "<addr> [len]", .run = debug_hex,
 	  .help = "print memory" },

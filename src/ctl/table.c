@@ -177,7 +177,7 @@ static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t
 	return row[b_len];
 }
 
-/* How far is <c> from the words: the sum over its own words, missing ones count whole. */
+/* How far is <c> from the words: the sum over those of both, missing ones count whole. */
 static unsigned command_distance(const struct ctl_command *c, char **words, int count)
 {
 	const char *at = c->words, *word;
@@ -192,6 +192,8 @@ static unsigned command_distance(const struct ctl_command *c, char **words, int 
 			sum += (unsigned)len;
 		i++;
 	}
+	for (; i < count; i++)
+		sum += (unsigned)strlen(words[i]);
 	return sum;
 }
 

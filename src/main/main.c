@@ -117,7 +117,7 @@ static int report_check(const struct config *cfg, const struct main_options *o, 
 			       "=> exit(2).\n");
 		return STATUS_NO_LISTENER;
 	}
-	if (o->verbose)
+	if (o->verbose && !o->debug)
 		printf("Configuration file is valid\n");
 	return STATUS_OK;
 }

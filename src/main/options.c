@@ -224,6 +224,8 @@ static const struct {
 } without_effect[] = {
 	{ "-dG", "names are always resolved by getaddrinfo()" },
 	{ "-dT", NULL }, /* no TLS in the kernel */
+	{ "-dk", NULL }, /* no kqueue on Linux */
+	{ "-dv", NULL }, /* no event ports */
 };
 #define USELESS_COUNT (sizeof(without_effect) / sizeof(*without_effect))
 
@@ -249,7 +251,7 @@ static void say_useless(const struct args *a)
 {
 	for (size_t i = 0; i < USELESS_COUNT; i++)
 		if (a->useless & 1u << i && without_effect[i].why)
-			diag_say(DIAG_WARNING, "option '%s' has no effect: %s.",
+			diag_say(DIAG_NOTICE, "option '%s' has no effect: %s.",
 				 without_effect[i].name, without_effect[i].why);
 }
 

@@ -13,7 +13,7 @@
 
 static const struct mux_kind *kinds[KINDS_MAX];
 static unsigned kind_count;
-static const struct mux_kind *defaults[2]; /* by mode */
+static const struct mux_kind *defaults[3]; /* by mode */
 /* By enum mux_side: what ALPN may offer, in wire format. */
 static struct alpn_list {
 	char bytes[ALPN_MAX];
@@ -152,7 +152,7 @@ bool mux_back_begin(struct conn *c, struct endpoint *ep, const struct mux_kind *
 
 static void dump_line(FILE *out, const struct mux_kind *k, bool as_default)
 {
-	static const char *const modes[] = { [MUX_TCP] = "TCP", [MUX_HTTP] = "HTTP" };
+	static const char *const modes[] = { "TCP", "HTTP", "SPOP" };
 	static const char *const sides[] = { "", "FE", "BE", "FE|BE" };
 	const char *flags[4];
 	unsigned n = 0;
@@ -161,7 +161,7 @@ static void dump_line(FILE *out, const struct mux_kind *k, bool as_default)
 		flags[n++] = "HTX";
 	if (k->traits & MUX_MULTIPLEX && !(k->traits & MUX_FRAMED))
 		flags[n++] = "HOL_RISK";
-	if (!as_default)
+	if (!as_default || k->mode == MUX_SPOP)
 		flags[n++] = "NO_UPG";
 	if (k->traits & MUX_FRAMED)
 		flags[n++] = "FRAMED";

@@ -357,7 +357,7 @@ static void ring_check_server(const struct ring_conf *r, const struct server *sr
 	if (!server_proto_fits(srv))
 		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : MUX protocol '%s' "
 			 "cannot carry a ring's messages.", r->name, srv->name,
-			 srv->mux.forced->name);
+			 server_proto_name(srv));
 }
 
 static void rings_check(struct config *cfg, struct diag_list *diags)

@@ -90,10 +90,12 @@ static bool parse_namespace(struct conf_line *l)
 static bool parse_proto(struct conf_line *l)
 {
 	const char *word = conf_next(l);
+	const struct mux_kind *k = mux_find(word);
 	struct server *srv = l->object;
 
-	srv->mux.forced = mux_find(word);
-	if (srv->mux.forced && srv->mux.forced->sides & MUX_BACK)
+	srv->mux.is_spop = k && k->mode == MUX_SPOP;
+	srv->mux.forced = srv->mux.is_spop ? NULL : k;
+	if (k && k->sides & MUX_BACK)
 		return true;
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
 }

@@ -179,6 +179,8 @@ static void check_servers(struct proxy *px, struct diag_list *d)
 
 static enum mux_mode mode_of(const struct proxy *px)
 {
+	if (px->mode == PROXY_MODE_SPOP)
+		return MUX_SPOP;
 	return px->mode == PROXY_MODE_HTTP ? MUX_HTTP : MUX_TCP;
 }
 
@@ -186,8 +188,15 @@ bool server_proto_fits(const struct server *srv)
 {
 	const struct mux_kind *k = srv->mux.forced;
 
+	if (srv->mux.is_spop)
+		return mode_of(srv->proxy) == MUX_SPOP;
 	return !k || (mux_fits(k, MUX_BACK, mode_of(srv->proxy)) &&
 		      !!(k->traits & MUX_FRAMED) == srv->is_quic);
+}
+
+const char *server_proto_name(const struct server *srv)
+{
+	return srv->mux.forced ? srv->mux.forced->name : "spop";
 }
 
 static void check_server_protos(struct proxy *px, struct diag_list *d)
@@ -199,7 +208,7 @@ static void check_server_protos(struct proxy *px, struct diag_list *d)
 			continue;
 		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' "
 			  "at [%s:%d].",
-			  px->name, srv->mux.forced->name, srv->name, srv->place.file,
+			  px->name, server_proto_name(srv), srv->name, srv->place.file,
 			  srv->place.line);
 	}
 }

@@ -342,7 +342,8 @@ static enum expr_result fetch_ca_depth(FETCH_ARGS)
 }
 
 #define L5C EXPR_USE_L5_CLIENT
-#define L5S EXPR_USE_L5_SERVER
+/* (taken in rules for requests, too, as HAProxy takes them: there is no such certificate yet) */
+#define L5S (EXPR_USE_L5_CLIENT | EXPR_USE_L5_SERVER)
 #define ONE(n, type, uses, which, function, text) \
 	{ .name = n, .out = type, .use = uses, .fetch = function, .data = &which, .help = text }
 #define ALL(n, type, function, text) \
