@@ -86,7 +86,7 @@ bool balance_parse_uri(struct conf_line *l, struct proxy *px, const char *unused
 	return h->key != NULL;
 }
 
-/* The body of a POST is looked at when it is there; check_post waits for it. */
+/* The body of a POST is waited for, and looked at; check_post says nothing more. */
 bool balance_parse_url_param(struct conf_line *l, struct proxy *px, const char *unused)
 {
 	bool has_body_fetch = expr_fetch_find(SLICE("req.body_param")) != NULL;
@@ -102,8 +102,6 @@ bool balance_parse_url_param(struct conf_line *l, struct proxy *px, const char *
 	if (word && !has_body_fetch)
 		return conf_error(l, l->at - 1, NULL, "'check_post' is not supported yet.");
 	conf_next(l); /* once a limit of time, ignored since */
-	if (word)
-		px->options |= PROXY_OPT_HTTP_BUFFER_REQUEST;
 	h->input = HASH_INPUT_PARAM;
 	h->key = take_key(l, "url_param(%s)", name);
 	if (!h->key || !has_body_fetch)

@@ -181,7 +181,8 @@ static void choose_by_value(struct stream *s, struct persist *p, struct slice va
 	struct server *srv;
 	char room[17];
 
-	p->request = 'I';
+	if (!p->request)
+		p->request = 'I';
 	for (srv = server_first(s->be); srv; srv = server_next(srv)) {
 		struct slice own = persist_server_cookie(srv, room);
 
@@ -201,6 +202,7 @@ static void cookie_read(struct stream *s, struct persist *p, struct slice value)
 {
 	const struct persist_proxy *pp = persist_of_proxy(s->be);
 
+	p->last = p->first = 0;
 	value = value_read(pp, p, value);
 	if (p->by_rule || p->ignored)
 		p->request = 'U';
@@ -274,7 +276,13 @@ static struct slice cookie_take_out(struct stream *s, struct slice list, const s
 	return slice_make(text, list.len - cut.len);
 }
 
-/* Reads the cookie in one field and edits the field if the server shall see another one. */
+/* The first cookie whose server may serve counts. Is there none so far? */
+static bool is_sought(const struct persist *p)
+{
+	return !p->by_cookie && p->request != 'U';
+}
+
+/* Reads the cookies in one field and edits the field if the server shall see another one. */
 static void field_read(struct stream *s, struct persist *p, struct h1_field *f)
 {
 	const struct persist_proxy *pp = persist_of_proxy(s->be);
@@ -290,10 +298,12 @@ static void field_read(struct stream *s, struct persist *p, struct h1_field *f)
 
 		if (!slice_eq(c.name, pp->cookie) || slice_is_none(c.value))
 			continue;
-		if (!p->request)
+		if (is_sought(p))
 			cookie_read(s, p, c.value);
-		if (!take_out)
+		if (!take_out && !is_sought(p))
 			return;
+		if (!take_out)
+			continue;
 		shorter = cookie_take_out(s, list, &c, &end);
 		if (slice_is_none(shorter))
 			break;

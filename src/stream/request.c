@@ -429,13 +429,13 @@ enum step stage_prepare(struct stream *s)
 	return stream_goto(s, STAGE_ASSIGN);
 }
 
-/* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
+/* option http-buffer-request, balance url_param: the body, or a buffer full of it, before the rules
+ * of <px>.
+ */
 static enum step wait_body(struct stream *s, struct proxy *px)
 {
 	bool waited = s->due.stage_ms != TIMER_NEVER;
 
-	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
-		return STEP_NEXT;
 	/* the client has our permission, so the server is not asked for one */
 	stream_send_continue(s);
 	if (s->front.flags & EP_RX_END || s->front.rx.len >= block_size() - 1024) {
@@ -459,10 +459,11 @@ static enum step wait_body(struct stream *s, struct proxy *px)
 
 enum step stage_body_fe(struct stream *s)
 {
-	return wait_body(s, s->fe);
+	return s->flags & STRM_HTTP && s->fe->options & PROXY_OPT_HTTP_BUFFER_REQUEST ?
+		wait_body(s, s->fe) : STEP_NEXT;
 }
 
 enum step stage_body_be(struct stream *s)
 {
-	return s->be == s->fe ? STEP_NEXT : wait_body(s, s->be);
+	return filter_body_is_of_be(s) ? wait_body(s, s->be) : STEP_NEXT;
 }
