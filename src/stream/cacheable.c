@@ -29,6 +29,11 @@ static bool method_is_cacheable(const struct http_msg *req)
 	       req->method == HTTP_METH_OPTIONS || req->method == HTTP_METH_TRACE;
 }
 
+bool stream_is_cacheable(const struct stream *s)
+{
+	return status_is_cacheable(s->res.status) && method_is_cacheable(&s->req);
+}
+
 /* One element of Cache-Control. */
 static void look_at_directive(struct slice word, struct cache_facts *f)
 {
@@ -90,7 +95,7 @@ bool stream_response_leaks_cookie(struct stream *s)
 
 	if (f.refused || f.without_cookie || !(f.fresh || f.validator))
 		return false;
-	if (!f.is_public && !(status_is_cacheable(s->res.status) && method_is_cacheable(&s->req)))
+	if (!f.is_public && !stream_is_cacheable(s))
 		return false;
 	log_printf(s->config, slot_of(&log_proxy_slot, proxy_slots(s->be)), LOG_LVL_ALERT,
 		   "Blocking cacheable cookie in response from instance %s, server %s.",

@@ -81,6 +81,8 @@ bool stream_add_forwarded(struct stream *s);
 bool stream_response_has_cookie(const struct stream *s);
 /* An answer that does: is it one that the option refuses? Says so in the log. */
 bool stream_response_leaks_cookie(struct stream *s);
+/* May caches keep an answer of that status to a request of that method, if fields allow it? */
+bool stream_is_cacheable(const struct stream *s);
 
 /* --- request.c : the head has come: keeps what logs and captures want of it. */
 void stream_begin_request(struct stream *s);

@@ -19,6 +19,7 @@
 #include "stream/stick.h"
 #include "table/table.h"
 #include "stream/stream.h"
+#include "engine_priv.h"
 
 #define DATE_DIGITS 5
 #define FUTURE_MAX_S 86400 /* a date further ahead is no date of ours */
@@ -496,17 +497,12 @@ static bool dates_hold(const struct persist_proxy *pp, const struct persist *p)
 /* Could a cache keep this answer, cookie and all? */
 static bool answer_is_cacheable(const struct stream *s)
 {
-	static const uint16_t statuses[] = {
-		200, 203, 204, 206, 300, 301, 404, 405, 410, 414, 501,
-	};
 	const struct http_fields *f = &s->res.fields;
 	struct slice value, rest = slice_none();
-	bool fresh = false, status = false;
+	bool fresh = false;
 	int at = -1;
 
-	for (unsigned i = 0; i < sizeof(statuses) / sizeof(*statuses); i++)
-		status |= statuses[i] == s->res.status;
-	if (!status || (s->req.method != HTTP_METH_GET && s->req.method != HTTP_METH_HEAD))
+	if (!stream_is_cacheable(s))
 		return false;
 	if (http_field_find(f, http_field_id(SLICE("pragma")), SLICE("pragma")))
 		return false;
@@ -603,8 +599,8 @@ void persist_response(struct stream *s)
 void persist_letters(const struct stream *s, char letters[2])
 {
 	const struct persist *p = persist_of(s);
-	bool any = s->be->caps & PROXY_BE && p->request && persist_of_proxy(s->be)->options;
+	bool any = s->be->caps & PROXY_BE && s->log.method.len && persist_of_proxy(s->be)->options;
 
-	letters[0] = any ? p->request : '-';
+	letters[0] = !any ? '-' : p->request ? p->request : 'N';
 	letters[1] = !any ? '-' : p->response ? p->response : 'N';
 }

@@ -35,7 +35,7 @@ void stream_begin_request(struct stream *s)
 	s->front.flags &= ~EP_RX_HEAD;
 	s->log.method = s->req.method_text;
 	s->log.uri = s->req.uri;
-	s->log.version = s->req.version_text;
+	s->log.version = s->req.version > 9 ? s->req.version_text : SLICE("HTTP/1.0");
 	capture_request(s);
 	s->t.request = clock_now_ns();
 	stream_log_step(s, LOG_STEP_REQUEST);

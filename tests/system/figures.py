@@ -3,6 +3,7 @@
 """The figures of both programs after the same scripted traffic: `show info`, `show stat` (CSV, typed, JSON), `show
 servers state` and the page's forms have the same rows, fields, order, types and tags, and the same values where neither
 time nor the machine plays a part. Needs the reference program (--reference, or $REFERENCE)."""
+# differs: rewritten-bytes
 import json
 import os
 import re

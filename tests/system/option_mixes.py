@@ -10,6 +10,7 @@ send servers the same, log the same and count the same. Without a reference ther
 # differs: http-1.0-chunked-answer
 # differs: http-interim-1.0
 # differs: eresp-once
+# differs: log-rejected-content
 # differs: unique-id-bad-requests
 import os
 import random
