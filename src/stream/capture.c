@@ -584,18 +584,30 @@ static bool alias_CS(ALIAS_ARGS)
 	return put_cookie(ctx, item, out, CAPTURE_RESPONSE);
 }
 
+/* How many are told: empty ones of what is no HTTP, none of requests that could not be read. */
+static unsigned told(const struct stream *s, enum capture_side side)
+{
+	return captures_of(s) || !(s->flags & STRM_HTTP) ? capture_proxy_of(s->fe)->count[side] : 0;
+}
+
+static struct slice text_of(const struct stream *s, enum capture_side side, unsigned i)
+{
+	const struct captures *c = captures_of(s);
+
+	return c ? c->texts[side][i] : slice_none();
+}
+
 /* "{a|b}"; nothing at all when nothing is to be captured. */
 static bool put_braces(ALIAS_ARGS, enum capture_side side)
 {
-	const struct captures *c = captures_of(ctx->stream);
-	unsigned count = capture_proxy_of(ctx->stream->fe)->count[side];
+	unsigned count = told(ctx->stream, side);
 
-	if (!c || !count)
+	if (!count)
 		return true;
 	logformat_put_quote(item, out);
 	for (unsigned i = 0; i < count; i++) {
 		strbuf_add_char(out, i ? '|' : '{');
-		logformat_put_encoded(item, out, c->texts[side][i], "{|}");
+		logformat_put_encoded(item, out, text_of(ctx->stream, side, i), "{|}");
 	}
 	strbuf_add_char(out, '}');
 	return logformat_put_quote(item, out);
@@ -614,18 +626,19 @@ static bool alias_hs(ALIAS_ARGS)
 /* One word each. */
 static bool put_words(ALIAS_ARGS, enum capture_side side)
 {
-	const struct captures *c = captures_of(ctx->stream);
-	unsigned count = capture_proxy_of(ctx->stream->fe)->count[side];
+	unsigned count = told(ctx->stream, side);
 
-	for (unsigned i = 0; c && i < count; i++) {
+	for (unsigned i = 0; i < count; i++) {
+		struct slice text = text_of(ctx->stream, side, i);
+
 		if (i)
 			strbuf_add_char(out, ' ');
-		if (!c->texts[side][i].len) {
+		if (!text.len) {
 			logformat_put_text(item, out, slice_none());
 			continue;
 		}
 		logformat_put_quote(item, out);
-		logformat_put_encoded(item, out, c->texts[side][i], "{|}");
+		logformat_put_encoded(item, out, text, "{|}");
 		logformat_put_quote(item, out);
 	}
 	return !out->overflow;

@@ -420,17 +420,8 @@ static bool add_fields(struct stream *s)
 	       add_address(s, &fe->http.original_to, &be->http.original_to, stream_dst(s));
 }
 
-enum step stage_prepare(struct stream *s)
-{
-	capture_request_cookie(s);
-	persist_request(s);
-	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
-		return stream_fail(s, END_PREPARE_NO_MEMORY);
-	return stream_goto(s, STAGE_ASSIGN);
-}
-
-/* option http-buffer-request, balance url_param: the body, or a buffer full of it, before the rules
- * of <px>.
+/* The body, or a buffer full of it: option http-buffer-request before the rules of <px>, balance
+ * url_param behind them.
  */
 static enum step wait_body(struct stream *s, struct proxy *px)
 {
@@ -465,5 +456,22 @@ enum step stage_body_fe(struct stream *s)
 
 enum step stage_body_be(struct stream *s)
 {
-	return filter_body_is_of_be(s) ? wait_body(s, s->be) : STEP_NEXT;
+	return s->flags & STRM_HTTP && s->be != s->fe &&
+		s->be->options & PROXY_OPT_HTTP_BUFFER_REQUEST ? wait_body(s, s->be) : STEP_NEXT;
+}
+
+enum step stage_prepare(struct stream *s)
+{
+	if (s->be->balancing.hash.body_key && s->flags & STRM_HTTP &&
+	    s->req.method == HTTP_METH_POST) {
+		enum step step = wait_body(s, s->be);
+
+		if (step != STEP_NEXT)
+			return step;
+	}
+	capture_request_cookie(s);
+	persist_request(s);
+	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
+		return stream_fail(s, END_PREPARE_NO_MEMORY);
+	return stream_goto(s, STAGE_ASSIGN);
 }

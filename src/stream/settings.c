@@ -138,7 +138,8 @@ static bool prepares_nothing(const struct proxy *px, bool back)
 {
 	const struct proxy_http *h = &px->http;
 
-	if (h->forward_for.enabled || h->original_to.enabled)
+	/* (the last by bodies of POST) */
+	if (h->forward_for.enabled || h->original_to.enabled || px->balancing.hash.body_key)
 		return false;
 	if (back)
 		return !h->forwarded && !persist_may_act(px) && !tables_are_used() &&
@@ -161,7 +162,6 @@ static uint32_t find_idle_stages(const struct proxy *px, bool back)
 {
 	bool content = rules_any(px, RULES_TCP_CONTENT);
 	bool buffers = px->options & PROXY_OPT_HTTP_BUFFER_REQUEST;
-	bool balances = px->balancing.hash.body_key != NULL; /* (by bodies of POST) */
 	bool quiet = leaves_requests_alone(px);
 	const struct {
 		uint32_t stages;
@@ -173,7 +173,7 @@ static uint32_t find_idle_stages(const struct proxy *px, bool back)
 		{ 1u << STAGE_BODY_FE, !buffers, true },
 		{ 1u << STAGE_HTTP_REQUEST_FE, quiet, true },
 		{ 1u << STAGE_TCP_CONTENT_BE, true, !content },
-		{ 1u << STAGE_BODY_BE, !balances, !buffers && !balances },
+		{ 1u << STAGE_BODY_BE, true, !buffers },
 		/* those behind some are for streams that go there, or have filters */
 		{ 1u << STAGE_HTTP_REQUEST_BE | 1u << STAGE_TARPIT | 1u << STAGE_UPGRADE, true,
 		  quiet },

@@ -282,8 +282,10 @@ static bool alias_ST(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	int64_t status = s->answer.status ? s->answer.status : s->res.status;
 
-	/* a request without an answer; 0 is for what never was one */
-	if (!status && s->flags & STRM_HTTP && !slice_is_none(s->log.uri))
+	/* a request without an answer; 0 is for what never was one, whatever page it would get */
+	if (!(s->flags & STRM_HTTP))
+		status = 0;
+	else if (!status && !slice_is_none(s->log.uri))
 		status = -1;
 	return logformat_put_int(item, out, status, false);
 }

@@ -132,15 +132,11 @@ class Origin(lib.Server):
 
     def serve(self, sock):
         reader = lib.Reader(sock)
-        while True:
-            head = reader.head()
-            if not head:
-                return
-            method, path, _ = head[0].split(" ")
-            names = dict(head[1])
+        for method, path, fields in reader.requests():
+            names = dict(fields)
             if names.get("expect"):
                 sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-            reader.body(head[1])
+            reader.body(fields)
             if method == "CONNECT" or "upgrade" in names:
                 self.tunnel(sock, reader, method)
                 return

@@ -309,6 +309,12 @@ class Reader:
             fields.append((name.lower().decode("latin-1"), value.strip().decode("latin-1")))
         return lines[0].decode("latin-1"), fields
 
+    def requests(self):
+        """(method, target, [(name, value)]) of each request; its body is still to be read."""
+        for line, fields in iter(self.head, None):
+            method, target = (line.split(" ") + [""])[:2]
+            yield method, target, fields
+
     def gather(self, n=None):
         """Reads until there are <n> bytes, or the end; in linear time. False: it was the end."""
         parts, more = bytearray(self.buf), True
@@ -640,12 +646,42 @@ def accepts(port):
 def echo_handler(sock):
     """A plain keep-alive HTTP server that answers 200 and tells in x-url what it saw."""
     r = Reader(sock)
-    while True:
-        head = r.head()
-        if not head:
-            return
-        method, url, _ = head[0].split(" ", 2)
-        body = r.body(head[1])
+    for method, url, fields in r.requests():
+        body = r.body(fields)
         text = b"" if method == "HEAD" else b"%d" % len(body)
         sock.sendall(b"HTTP/1.1 200 OK\r\nx-url: %s\r\ncontent-length: %d\r\n\r\n%s"
                      % (url.encode("latin-1"), len(b"%d" % len(body)), text))
+
+
+def refused(program, path, lines, more=lambda said: ()):
+    """The indices of lines of a configuration that it refuses, written to <path>; those are left out until it takes the rest. What
+    it says without a line is for more(said), which gives indices."""
+    bad, name = set(), re.escape(os.path.basename(path))
+    while True:
+        with open(path, "w") as f:
+            f.write("".join(("" if i in bad else line) + "\n" for i, line in enumerate(lines)))
+        r = subprocess.run([program, "-c", "-f", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+        if r.returncode == 0:
+            return bad
+        said = r.stdout.decode("latin-1")
+        found = set(int(n) - 1 for l in said.split("\n") if l.startswith("[ALERT]") for n in re.findall(name + r":(\d+)\]?", l)) - bad
+        found = found or set(more(said)) - bad
+        if not found:
+            raise RuntimeError("%s: %s" % (program, said[-2000:]))
+        bad |= found
+
+
+def compare_generated(doc, make, pair, batch, size, *, seed, first=0, what, more=()):
+    """The main() of tests that make cases for this program and the reference: calls batch(maker, pair, tap, args, n) for each <size> of
+    them. make(random) and pair(args, folder) give what it works with; <what> is compared, <more> are options."""
+    args = arguments(doc, ("reference", REFERENCE, "the program to compare with"), ("seed", seed, "of the generator"), ("cases", 24, "frontends"),
+                     ("list", False, "print the differences in full"), *more)
+    tap, maker = Tap(), make(random.Random(args.seed))
+    if not os.access(args.reference, os.X_OK):
+        tap.apart("reference", what + " of both programs")
+        tap.done()
+    with tempfile.TemporaryDirectory() as folder:
+        work = pair(args, folder)
+        for n in range(first, args.cases, size):
+            batch(maker, work, tap, args, n)
+    tap.done()

@@ -20,12 +20,9 @@ compare with, and the test is skipped.
 # differs: timeouts-in-rules
 import collections
 import os
-import random
 import re
 import signal
 import socket
-import subprocess
-import tempfile
 
 import lib
 
@@ -253,19 +250,7 @@ class Pair:
         self.programs, self.folder = (args.program, args.reference), folder
 
     def refused(self, program, lines):
-        """The indices of lines that it refuses; those are taken out until it takes the rest."""
-        path, bad = os.path.join(self.folder, "c.cfg"), set()
-        while True:
-            with open(path, "w") as f:
-                f.write("".join(("" if i in bad else line) + "\n" for i, line in enumerate(lines)))
-            r = subprocess.run([program, "-c", "-f", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
-            if r.returncode == 0:
-                return bad
-            alerts = [l for l in r.stdout.decode("latin-1").split("\n") if l.startswith("[ALERT]")]
-            found = set(int(n) - 1 for l in alerts for n in re.findall(r"c\.cfg:(\d+)\]?", l)) - bad
-            if not found:
-                raise RuntimeError("%s: %s" % (program, r.stdout.decode("latin-1")[-2000:]))
-            bad |= found
+        return lib.refused(program, os.path.join(self.folder, "c.cfg"), lines)
 
     @staticmethod
     def has_crashed(proxy, got):
@@ -379,17 +364,7 @@ def batch(maker, pair, tap, args, first):
 
 
 def main():
-    args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"), ("seed", 1, "of the generator"),
-                         ("cases", 24, "frontends"), ("list", False, "print the differences in full"))
-    if not os.access(args.reference, os.X_OK):
-        lib.Tap().apart("reference", "rules of both programs")
-        lib.Tap.last.done()
-    tap, maker = lib.Tap(), Maker(random.Random(args.seed))
-    with tempfile.TemporaryDirectory() as folder:
-        pair = Pair(args, folder)
-        for first in range(0, args.cases, BATCH):
-            batch(maker, pair, tap, args, first)
-    tap.done()
+    lib.compare_generated(__doc__, Maker, Pair, batch, BATCH, seed=1, what="rules")
 
 
 if __name__ == "__main__":

@@ -141,8 +141,6 @@ static inline bool filters_stand_aside(const struct stream *s, enum filter_side 
 	return !fs->has_calls && !(fs->watched & FILTER_SIDE_BIT(side)) && !way->passed &&
 	       fs->verdict == FILTER_NEXT && (side == FILTER_RESPONSE || way->ended);
 }
-/* Is the body of this request waited for by its backend, as an option or balancing by it asks? */
-bool filter_body_is_of_be(const struct stream *s);
 /* Does a filter watch the bytes of this side, or hold some? Then they cannot be spliced. */
 bool filters_see(const struct stream *s, enum filter_side side);
 

@@ -39,13 +39,9 @@ static bool has_body_fe(const struct stream *s)
 	return is_http(s) && s->fe->options & PROXY_OPT_HTTP_BUFFER_REQUEST;
 }
 
-bool filter_body_is_of_be(const struct stream *s)
+static bool has_body_be(const struct stream *s)
 {
-	if (!is_http(s))
-		return false;
-	if (s->be->balancing.hash.body_key && s->req.method == HTTP_METH_POST)
-		return true;
-	return has_own_backend(s) && s->be->options & PROXY_OPT_HTTP_BUFFER_REQUEST;
+	return is_http(s) && has_own_backend(s) && s->be->options & PROXY_OPT_HTTP_BUFFER_REQUEST;
 }
 
 static bool has_http_request_be(const struct stream *s)
@@ -83,7 +79,7 @@ static bool has_tcp_response(const struct stream *s)
 	ROW(HTTP_REQUEST_FE, HTTP_REQUEST_FE, HTTP_REQUEST_FE, is_http) \
 	ROW(SWITCH, SWITCH, SWITCH, has_no_backend) \
 	ROW(TCP_CONTENT_BE, TCP_CONTENT_BE, TCP_REQUEST_BE, has_tcp_request_be) \
-	ROW(BODY_BE, BODY_BE, REQUEST_BODY, filter_body_is_of_be) \
+	ROW(BODY_BE, BODY_BE, REQUEST_BODY, has_body_be) \
 	ROW(HTTP_REQUEST_BE, HTTP_REQUEST_BE, HTTP_REQUEST_BE, has_http_request_be) \
 	ROW(TARPIT, TARPIT, TARPIT, is_http) \
 	ROW(PREPARE, COUNT, USE_SERVER, has_use_server) \
