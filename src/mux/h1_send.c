@@ -412,10 +412,12 @@ static void put_hop_field(struct writer *w, const struct h1_conn *h, const struc
 		put_line(w, f);
 }
 
-/* Writes the fields one by one; <due> is the framing field that is to be among them or behind. */
-static void put_each_field(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
-			   const struct head_plan *plan, uint8_t due)
+/* Writes the fields one by one. Is Transfer-Encoding still to be added? */
+static bool put_each_field(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
+			   const struct head_plan *plan)
 {
+	uint8_t due = framing_field(h, m);
+
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
@@ -427,14 +429,16 @@ static void put_each_field(struct writer *w, const struct h1_conn *h, const stru
 			put_hop_field(w, h, f, plan, &due);
 	}
 	end_run(w);
-	if (due != FIELD_OTHER)
+	if (due == FIELD_CONTENT_LENGTH)
 		put_own_framing(w, m, due);
+	return due == FIELD_TRANSFER_ENCODING;
 }
 
 static void put_fields(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
 		       const struct head_plan *plan)
 {
 	struct slice connection = connection_value(h, m);
+	bool framing_due = false;
 
 	if (likely(has_lines(m) && h->tx_state == H1_TX_LENGTH && !w->adjust)) {
 		extend_run(w, m->lines.ptr, m->lines.ptr + m->lines.len);
@@ -442,13 +446,15 @@ static void put_fields(struct writer *w, const struct h1_conn *h, const struct h
 		if (unlikely(m->flags & HTTP_MSG_ADDED))
 			put_added(w, m);
 	} else {
-		put_each_field(w, h, m, plan, framing_field(h, m));
+		framing_due = put_each_field(w, h, m, plan);
 	}
 	if (unlikely(m->flags & HTTP_MSG_LATE))
 		put_late(w, m);
 	if (!slice_is_none(connection))
 		put_field(w, h->flags & H1C_FL_PROXY_NAME ? SLICE("proxy-connection")
 							  : SLICE("connection"), connection);
+	if (framing_due)
+		put_own_framing(w, m, FIELD_TRANSFER_ENCODING);
 	put(w, SLICE("\r\n"));
 }
 

@@ -107,6 +107,8 @@ class Origin(lib.Server):
             path = re.sub(r"\?.*", "", target).rsplit("/", 1)[-1]
             if path == "early":
                 sock.sendall(text(["HTTP/1.1 413 Too large", "content-length: 0", "connection: close"]))
+                sock.shutdown(socket.SHUT_WR)
+                reader.gather() # a reset would come before the answer, or behind it
                 return
             # (no interim answer amid nonsense: whether it is passed on is chance)
             if path == "100" or ("100-continue" in names.get("expect", "") and method in ("POST", "PUT") and path != "bad"):
@@ -342,7 +344,7 @@ class Pair:
         self.programs, self.folder = (args.program, args.reference), folder
         for status in ("404", "503"):
             with open(os.path.join(folder, status), "w") as f:
-                f.write("HTTP/1.1 %s Ours\r\nContent-Type: text/plain\r\nX-Page: 1\r\n\r\nno %s\n" % (status, status))
+                f.write("HTTP/1.1 %s Ours\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nX-Page: 1\r\n\r\nno %s\n" % (status, status))
 
     def refused(self, program, lines, owner):
         """An alert without a line takes its case."""
@@ -376,6 +378,9 @@ def tidy_line(line):
     """A line of the log without identifiers of requests that no server was chosen for."""
     line = re.sub('"<BADREQ>" c\\d+-\\S*', '"<BADREQ>" -', line) # differs: unique-id-bad-requests
     line = re.sub('^(\\S+ \\S+) -1( .*"<BADREQ>" \\S+ <BADREQ> <BADREQ>)$', r"\1 0\2", line) # differs: log-status-tcp
+    line = re.sub('^(\\S+ \\S+ 0 \\S+ \\S+ ..)NN( .*"<BADREQ>")', r"\1--\2", line)
+    # whether a client of bytes that leaves at once is seen before the server is connected is chance
+    line = re.sub('^(\\S+ \\S+ 0 \\S+ \\S+) CC--', r"\1 ----", line)
     return re.sub(r'(<NOSRV> \d+ \S+ \S+ LR.. .*") \S+ (\S+ \S+)$', r"\1 - \2", line)
 
 
