@@ -27,7 +27,9 @@ struct socket_origin {
  * is closed).
  */
 bool socket_offer(int fd, const struct socket_origin *origin);
-/* The offered socket of this address, now the caller's; -1: there is none. */
+/* The offered socket of this address, now the caller's; -1: there is none, or it is one of a path
+ * that has been removed since: bind it anew.
+ */
 int socket_take_offer(const struct sockaddr_storage *addr, socklen_t len,
 		      const struct socket_origin *origin);
 /* Writes the offered sockets of this process's own network namespace to <fds>, at most <max>; they

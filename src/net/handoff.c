@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "net/descriptors.h"
@@ -106,9 +107,24 @@ static bool is_same_address(const struct offer *o, const struct sockaddr_storage
 	return o->len == len && memcmp(&o->addr, addr, len) == 0;
 }
 
+/* A path that somebody has removed (a service manager removes a unit's runtime folder): nobody
+ * comes by that socket any longer.
+ */
+static bool is_path_gone(const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
+	struct stat st;
+
+	if (addr->ss_family != AF_UNIX || !un->sun_path[0])
+		return false;
+	return stat(un->sun_path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 int socket_take_offer(const struct sockaddr_storage *addr, socklen_t len,
 		      const struct socket_origin *origin)
 {
+	if (is_path_gone(addr))
+		return -1;
 	for (struct offer **at = &offers; *at; at = &(*at)->next) {
 		struct offer *o = *at;
 		int fd = o->fd;

@@ -231,6 +231,25 @@ def test_waits(tap, args):
                 tap.eq(lib.Reader(early).response()[2], b"v2", "as after %s" % how.name)
 
 
+def test_paths(tap, args):
+    """UNIX sockets whose folder the manager has removed with the unit's other runtime files."""
+    port, = lib.ports(1)
+    with Manager(args, [port]) as m:
+        m.start()
+        m.until("READY", "1")
+        m.stop()
+        os.unlink(m.dir + "/web.sock")
+        os.unlink(m.dir + "/ctl.sock")
+        m.start()
+        tap.ok(m.until("READY", "1"), "paths that are gone: it starts", m.log())
+        tap.ok(os.path.exists(m.dir + "/web.sock") and os.path.exists(m.dir + "/ctl.sock"), "they are there again", os.listdir(m.dir))
+        tap.eq((get(port), get(path=m.dir + "/web.sock")), ("v1", "v1"), "port and path serve")
+        tap.eq(len(m.store), 3, "the store has the new ones only")
+        m.restart()
+        tap.eq((get(port), get(path=m.dir + "/web.sock")), ("v1", "v1"), "as after another restart")
+        m.stop()
+
+
 def test_reloads(tap, args):
     """The store follows the configuration, whichever way it is reloaded."""
     ports = lib.ports(3)
@@ -300,7 +319,7 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("the store of descriptors", "an extension")
     else:
-        tap.run((test_restarts, test_waits, test_reloads, test_manager), args)
+        tap.run((test_restarts, test_waits, test_paths, test_reloads, test_manager), args)
     tap.done()
 
 
