@@ -13,6 +13,7 @@
 #:   reg-tests       reg-tests/**/*.vtc; "make reg-tests http log/x.vtc" runs areas or files
 #:   system-tests    tests/system/*.py
 #:   check-bare      README's two commands on a bare Debian, which it makes; needs root (CHECK_BARE_ARGS=--quick)
+#:   check-systemd   the unit under systemd itself, in namespaces; needs root (CHECK_SYSTEMD_ARGS="--restarts 50")
 #:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
 #:   check-filters   the black-box tests with a filter in every proxy that cuts all bytes at random
 #:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
@@ -445,6 +446,10 @@ check-filters: $(BINARY)
 	  --filter "$$f" $(FILTER_AREAS); done
 
 # a browser is asked for by this target only
+.PHONY: check-systemd
+check-systemd: $(BINARY)
+	@scripts/check-systemd $(CHECK_SYSTEMD_ARGS)
+
 .PHONY: check-page
 check-page: $(BINARY)
 	@scripts/install-deps page
