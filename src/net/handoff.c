@@ -107,7 +107,7 @@ static bool is_same_address(const struct offer *o, const struct sockaddr_storage
 	return o->len == len && memcmp(&o->addr, addr, len) == 0;
 }
 
-/* A path that somebody has removed (a service manager removes a unit's runtime folder): nobody
+/* Has the path been removed (a service manager removes a unit's runtime folder)? Then no client
  * comes by that socket any longer.
  */
 static bool is_path_gone(const struct sockaddr_storage *addr)

@@ -54,6 +54,7 @@ struct tls_use {
 	bool is_default;             /* default-crt */
 	bool is_for_all;             /* it has a filter "*": a default, which may be deleted */
 	bool in_bundle;              /* came by the name without .rsa, .ecdsa, .dsa */
+	unsigned row, rows;          /* of its names in <names> of the bind line (names.c) */
 };
 
 struct tls_bind {

@@ -206,12 +206,39 @@ static void add_name(void *ctx, struct slice name)
 	n->count++;
 }
 
-static void add_use(struct tls_names *n, struct tls_use *u)
+/* Takes the names of a use over from the table before, if its certificate is still that one: reading
+ * them is most of what a table costs. False: it has none there.
+ */
+static bool carry_over(struct tls_names *n, const struct tls_names *old, const struct tls_use *u)
+{
+	if (!old || !u->rows || u->row + u->rows > old->count)
+		return false;
+	for (unsigned i = u->row; i < u->row + u->rows; i++)
+		if (old->rows[i].use != u || old->rows[i].cert != u->entry->cert)
+			return false;
+	for (unsigned i = u->row; i < u->row + u->rows; i++) {
+		const struct row *from = &old->rows[i];
+
+		if (!grow(n, from->len)) {
+			n->failed = true;
+			return true;
+		}
+		n->rows[n->count] = *from;
+		n->rows[n->count].name = (const char *)(uintptr_t)n->texts_len;
+		n->rows[n->count].cert = tls_cert_take(from->cert);
+		memcpy(n->texts + n->texts_len, from->name, from->len);
+		n->texts_len += from->len;
+		n->count++;
+	}
+	return true;
+}
+
+static void add_use(struct tls_names *n, const struct tls_names *old, struct tls_use *u)
 {
 	struct builder b = { n, u, n->count };
 	bool positive = false;
 
-	if (!u->entry->cert)
+	if (!u->entry->cert || carry_over(n, old, u))
 		return;
 	for (unsigned i = 0; i < u->filter_count; i++) {
 		add_name(&b, u->filters[i]);
@@ -287,6 +314,20 @@ static void find_fallback(struct tls_names *n, struct tls_bind *b)
 	}
 }
 
+/* Which rows are whose, for the next table. */
+static void count_rows(const struct tls_names *n, struct tls_bind *b)
+{
+	struct tls_use *u;
+
+	list_for_each(u, &b->uses, of_bind)
+		u->row = u->rows = 0;
+	for (unsigned i = 0; i < n->count; i++) {
+		u = n->rows[i].use;
+		if (!u->rows++)
+			u->row = i;
+	}
+}
+
 /* --- publishing ------------------------------------------------------------------------------- */
 
 /* To a thread that has not had a handshake since: keys that were replaced must not stay. */
@@ -330,12 +371,13 @@ bool tls_names_publish(struct tls_bind *b)
 		return false;
 	n->refs = 1;
 	list_for_each(u, &b->uses, of_bind)
-		add_use(n, u);
+		add_use(n, b->names, u);
 	if (n->failed || !take_contexts(n, b) || !index_rows(n)) {
 		names_drop(n);
 		return false;
 	}
 	find_fallback(n, b);
+	count_rows(n, b);
 	pthread_mutex_lock(&publish_lock);
 	old = b->names;
 	b->names = n;

@@ -31,13 +31,16 @@
 
 /* What commands have made of a file. */
 struct noted {
-	struct noted *next;
+	struct tree_node node;   /* by hash of the name */
+	struct tree_node by_age; /* in the order in which they began */
 	const char *what;
 	char name[];
 };
 
 struct tls_store {
-	struct noted *noted; /* owned */
+	struct tree noted; /* owned */
+	struct tree noted_by_age;
+	uint64_t last_noted;
 	struct tree certs; /* struct tls_entry.node, by hash of the name */
 	struct tree cas;   /* struct tls_ca.node */
 	unsigned loaded;
@@ -92,40 +95,62 @@ static void ca_free(struct tls_ca *ca)
 	free(ca);
 }
 
+static uint64_t key_of(const char *name)
+{
+	return hash_bytes(name, strlen(name), 0);
+}
+
+static struct noted *noted_find(const struct tls_store *s, const char *name, uint64_t key)
+{
+	for (struct tree_node *n = tree_find(&s->noted, key); n && n->key == key;
+	     n = tree_next(n)) {
+		struct noted *noted = container_of(n, struct noted, node);
+
+		if (strcmp(noted->name, name) == 0)
+			return noted;
+	}
+	return NULL;
+}
+
+static void noted_free(struct tls_store *s, struct noted *n)
+{
+	tree_remove(&s->noted, &n->node);
+	tree_remove(&s->noted_by_age, &n->by_age);
+	free(n);
+}
+
 void tls_store_note(struct tls_store *s, const char *name, const char *what)
 {
-	struct noted **at = &s->noted, *n;
+	uint64_t key = key_of(name);
+	struct noted *n = noted_find(s, name, key);
 	size_t size = strlen(name) + 1;
 
-	while (*at && strcmp((*at)->name, name) != 0)
-		at = &(*at)->next;
-	n = *at;
 	if (n && !what) {
-		*at = n->next;
-		free(n);
+		noted_free(s, n);
 	} else if (n) {
 		n->what = what;
 	} else if (what && (n = malloc(sizeof(*n) + size))) {
 		*n = (struct noted){ .what = what };
 		memcpy(n->name, name, size);
-		*at = n;
+		tree_insert(&s->noted, &n->node, key);
+		tree_insert(&s->noted_by_age, &n->by_age, ++s->last_noted);
 	}
 }
 
 bool tls_store_is_noted(const struct tls_store *s, const char *name)
 {
-	const struct noted *n = s->noted;
-
-	while (n && strcmp(n->name, name) != 0)
-		n = n->next;
-	return n != NULL;
+	return noted_find(s, name, key_of(name)) != NULL;
 }
 
 void tls_each_change(const struct config *cfg, tls_change_fn *tell, void *data)
 {
 	tls_store_lock();
-	for (const struct noted *n = tls_store_of(cfg)->noted; n; n = n->next)
-		tell(data, n->name, n->what);
+	for (struct tree_node *n = tree_first(&tls_store_of(cfg)->noted_by_age); n;
+	     n = tree_next(n)) {
+		const struct noted *noted = container_of(n, struct noted, by_age);
+
+		tell(data, noted->name, noted->what);
+	}
 	tls_store_unlock();
 }
 
@@ -134,8 +159,8 @@ static void store_fini(void *data)
 	struct tls_store *s = data;
 	struct tree_node *n;
 
-	while (s->noted)
-		tls_store_note(s, s->noted->name, NULL);
+	while ((n = tree_first(&s->noted)))
+		noted_free(s, container_of(n, struct noted, node));
 	while ((n = tree_first(&s->certs))) {
 		tree_remove(&s->certs, n);
 		entry_free(container_of(n, struct tls_entry, node));
@@ -153,11 +178,6 @@ struct slot tls_store_slot = {
 struct tls_store *tls_store_of(const struct config *cfg)
 {
 	return slot_of(&tls_store_slot, config_slots(cfg));
-}
-
-static uint64_t key_of(const char *name)
-{
-	return hash_bytes(name, strlen(name), 0);
 }
 
 const char *tls_path(struct config *cfg, const char *base, const char *path)
