@@ -75,6 +75,7 @@ APART = {
     "others": "agents and tools of others (node, php-fpm, h2spec, pebble; scripts/install-deps agents)",
     "counters": "counted writes of threads (DEBUG=1)",
     "openssl": "OpenSSL 3.5 (scripts/get-openssl)",
+    "systemd": "the unit for systemd, where there is none (make check-systemd)",
     "root": "what only root may do (sudo make check)",
 }
 
