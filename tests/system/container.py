@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import lib
+import service_manager
 
 USER = 99
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -87,9 +88,12 @@ class Container:
         self.root, self.port = root, port
         self.out = open(root.dir + ".log", "w+b")
         env = dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-        self.process = subprocess.Popen(root.command(entry), stdout=self.out, stderr=subprocess.STDOUT,
+        self.process = subprocess.Popen(self.start(entry), stdout=self.out, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, env=env)
         lib.until(lambda: self.process.poll() is not None or self.get())
+
+    def start(self, entry):
+        return self.root.command(entry)
 
     def get(self):
         try:
@@ -210,6 +214,68 @@ def test_low_port(tap, args, root, recipe):
         shutil.rmtree(work, ignore_errors=True)
 
 
+INSIDE = """
+mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount -t proc proc "$1/proc" &&
+	mount -t tmpfs -o mode=755,uid=%d,gid=%d tmpfs "$1/run/haproxy" || exit 97
+shift
+exec setpriv --no-new-privs -- "$@"
+""" % (USER, USER)
+
+
+class First(Container):
+    """As process 1 of a name space, on a root folder that it cannot write to."""
+
+    def __init__(self, root, entry, port):
+        os.makedirs(root.dir + "/proc", exist_ok=True)
+        super().__init__(root, ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", "sh", "-c", INSIDE, "sh", root.dir,
+                                *root.command(entry)], port)
+        self.pid = (lib.children(self.process.pid) or [None])[0]
+
+    def start(self, entry):
+        return entry
+
+    def kill(self, sig):
+        os.kill(self.pid, sig)
+
+
+def test_first(tap, args, root, recipe):
+    """Reloaded and stopped by signals to process 1, under load."""
+    entry = words(recipe["ENTRYPOINT"][0]) + words(recipe["CMD"][-1])
+    port, = lib.ports(1)
+    for more in ("", "\treload-mode in-process\n"):
+        how = "process 1%s: " % (", in-process" if more else "")
+        root.configure(port, more)
+        c = First(root, entry, port)
+        try:
+            if not tap.eq(c.get(), b"contained", how + "it serves"):
+                print("# " + c.output())
+                continue
+            with open("/proc/%d/status" % c.pid) as f:
+                status = f.read()
+            tap.ok(re.search(r"^NSpid:\s+\d+\s+1$", status, re.M) and re.search(r"^Uid:\s+99\s+99", status, re.M) and
+                   re.search(r"^CapEff:\s+0+$", status, re.M), how + "as 1, without rights", status)
+            crowd = service_manager.Crowd([{"port": port}] * 4)
+            good = []
+            for i, sig in enumerate((signal.SIGUSR2, signal.SIGHUP) * 3):
+                with open(root.dir + "/etc/haproxy/haproxy.cfg", "w") as f:
+                    f.write(CONF.format(port=port, glob=more).replace("contained", "r%d" % i))
+                before = crowd.done
+                c.kill(sig)
+                good.append(lib.until(lambda: c.get() == b"r%d" % i))
+                lib.until(lambda: crowd.done > before + 30)
+            with open(root.dir + "/etc/haproxy/haproxy.cfg", "a") as f:
+                f.write("no such word\n")
+            c.kill(signal.SIGUSR2)
+            tap.ok(lib.until(lambda: "no such word" in c.output().replace("'", "")), how + "a file that is wrong is told to the engine's log", c.output())
+            good.append(c.get() == b"r5")
+            crowd.end()
+            tap.eq((good, crowd.failures[:5]), ([True] * 7, []), how + "reloads by SIGUSR2 and SIGHUP: nothing refused or cut, of %d" % crowd.done)
+            c.kill(getattr(signal, recipe["STOPSIGNAL"][0]))
+            tap.eq(c.process.wait(lib.PATIENCE), 0, how + "stops softly, with 0")
+        finally:
+            c.close()
+
+
 def answer(port):
     try:
         with lib.connect(port) as s:
@@ -240,6 +306,7 @@ def main():
     try:
         test_image(tap, args, root, recipe)
         test_low_port(tap, args, root, recipe)
+        test_first(tap, args, root, recipe)
     finally:
         root.close()
     tap.done()
