@@ -21,5 +21,6 @@ extern const struct module mod_server_dynamic_ctl; /* add server, del server */
 extern const struct module mod_backend_dynamic_ctl; /* add backend, del backend */
 extern const struct module mod_stats_history; /* stats history: the last day, for pages */
 extern const struct module mod_stats_ctl;     /* show stat */
+extern const struct module mod_latency_ctl;   /* show latencies */
 
 #endif

@@ -47,4 +47,15 @@ void stats_walk_enter(struct stats_walk *w, const struct proxy *px);
 /* The next row: the frontend, its listeners, the servers, the backend. Before them all: enter. */
 enum stats_found stats_walk_next(struct stats_walk *w, struct stats_row *r);
 
+/* How long the requests of a row's object took; NULL: of listeners that is not known. */
+const struct latency_set *stats_latencies_of(enum stats_kind kind, const struct proxy *px,
+					     const struct server *srv);
+/* "queue", of enum time_kind. */
+const char *stats_phase_name(unsigned kind);
+/* Percentiles that are shown, of 1000. */
+extern const struct stats_percentile {
+	const char *name;
+	unsigned permille;
+} stats_percentiles[4];
+
 #endif

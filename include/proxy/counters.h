@@ -273,6 +273,10 @@ void latency_set_fini(struct latency_set *l);
 void latency_set_add(struct latency_set *l, const struct latency_sample *s);
 /* False: nothing was counted since the start. */
 bool latency_set_read(const struct latency_set *l, struct latency_view *out);
+/* What <permille> of 1000 of these values were at most, in us: where a bucket ends; *above: more
+ * than that, as the last bucket has no end. 0: nothing was counted.
+ */
+uint64_t latency_percentile(const uint64_t counts[LATENCY_BUCKETS], unsigned permille, bool *above);
 /* All to zero. */
 void latency_set_clear(struct latency_set *l);
 

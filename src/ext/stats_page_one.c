@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "proxy/counters.h"
 #include "proxy/server.h"
 #include "stats_page_priv.h"
 
@@ -68,6 +69,30 @@ static void put_history(struct strbuf *out, const struct stats_call *sc, const s
 	strbuf_add_str(out, "</div>\n");
 }
 
+static void put_latencies(struct strbuf *out, const struct latency_view *v)
+{
+	strbuf_add_str(out, "<table class=\"one\" id=\"latencies\"><caption>What requests took at "
+		       "most, in ms</caption>\n<thead><tr><th scope=\"col\">Phase</th>");
+	for (unsigned i = 0; i < ARRAY_LEN(stats_percentiles); i++)
+		strbuf_printf(out, "<th scope=\"col\">%s</th>", stats_percentiles[i].name);
+	strbuf_add_str(out, "</tr></thead>\n<tbody>\n");
+	for (unsigned k = 0; k < TIME_KINDS; k++) {
+		strbuf_printf(out, "<tr><th scope=\"row\">%s</th>", stats_phase_name(k));
+		for (unsigned i = 0; i < ARRAY_LEN(stats_percentiles); i++) {
+			bool above;
+			unsigned permille = stats_percentiles[i].permille;
+			uint64_t us = latency_percentile(v->counts[k], permille, &above);
+
+			strbuf_add_str(out, above ? "<td>&gt; " : "<td>");
+			if (us)
+				strbuf_printf(out, "%.3g", (double)us / 1000);
+			strbuf_add_str(out, "</td>");
+		}
+		strbuf_add_str(out, "</tr>\n");
+	}
+	strbuf_add_str(out, "</tbody></table>\n");
+}
+
 /* What a server's checks or its agent found lately: results that were the same are one line. */
 static void put_past(struct strbuf *out, const struct server *srv, bool agent)
 {
@@ -104,6 +129,8 @@ void stats_html_one(struct strbuf *out, struct stats_call *sc)
 {
 	const struct history *ring = NULL;
 	const struct proxy *px = stats_find_one(sc, &ring);
+	const struct latency_set *set = px ? stats_latencies_of(sc->row.kind, px, sc->srv) : NULL;
+	struct latency_view view;
 	struct strbuf target;
 
 	stats_html_open(out, sc);
@@ -120,6 +147,8 @@ void stats_html_one(struct strbuf *out, struct stats_call *sc)
 	if (px) {
 		put_state(out, sc);
 		put_history(out, sc, px, ring);
+		if (set && latency_set_read(set, &view))
+			put_latencies(out, &view);
 		if (sc->srv) {
 			put_past(out, sc->srv, false);
 			put_past(out, sc->srv, true);

@@ -3,7 +3,6 @@
  *
  * Servers are counted before the page begins, some hundreds in a part.
  */
-#include "base/histogram.h"
 #include "base/bug.h"
 #include "proxy/counters.h"
 #include "proxy/server.h"
@@ -91,25 +90,15 @@ static void put_item(struct strbuf *out, const char *kind, const char *name, uin
 		      value ? kind : "none", name, (unsigned long long)value);
 }
 
-/* The end of the bucket that the share <part> of requests is not above. */
 static void put_percentile(struct strbuf *out, const struct stats_sum *sum, const char *name,
-			   double part)
+			   unsigned permille)
 {
-	uint64_t total = 0, seen = 0;
-	unsigned at = 0;
+	bool above;
+	uint64_t us = latency_percentile(sum->latency, permille, &above);
 
-	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
-		total += sum->latency[i];
-	if (!total)
-		return;
-	for (; at < LATENCY_BUCKETS - 1; at++) {
-		seen += sum->latency[at];
-		if ((double)seen >= part * (double)total)
-			break;
-	}
-	strbuf_printf(out, "<div class=\"none\"><dt>%s</dt><dd>%s%.3g ms</dd></div>\n", name,
-		      at < LATENCY_BUCKETS - 1 ? "&lt; " : "&gt; ", (double)histogram_end
-		      (LATENCY_FIRST + at - (at == LATENCY_BUCKETS - 1), LATENCY_BITS) / 1000);
+	if (us)
+		strbuf_printf(out, "<div class=\"none\"><dt>%s</dt><dd>%s%.3g ms</dd></div>\n",
+			      name, above ? "&gt; " : "&lt; ", (double)us / 1000);
 }
 
 void stats_put_sum(struct strbuf *out, const struct stats_call *sc)
@@ -127,7 +116,7 @@ void stats_put_sum(struct strbuf *out, const struct stats_call *sc)
 			      "<dd>%.*f</dd></div>\n", sum->errors ? "down" : "none",
 			      sum->errors % HISTORY_STEP_S ? 1 : 0,
 			      (double)sum->errors / HISTORY_STEP_S);
-	put_percentile(out, sum, "p50", 0.5);
-	put_percentile(out, sum, "p99", 0.99);
+	put_percentile(out, sum, "p50", 500);
+	put_percentile(out, sum, "p99", 990);
 	strbuf_add_str(out, "</dl>\n");
 }

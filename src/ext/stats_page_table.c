@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include "base/bug.h"
+#include "proxy/counters.h"
 #include "proxy/server.h"
 #include "stats_page_priv.h"
 
@@ -16,10 +17,11 @@
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-enum form { NUMBER, SECONDS, TEXT, CHECK };
+enum form { NUMBER, SECONDS, TEXT, CHECK, LATENCY };
 
 /* Neighbours of one group stand below one title. Columns have a width of their own: browsers need
  * not look at all rows to lay out the first of them. Those that are not chosen are shown by ";all".
+ * Percentiles are no fields of `show stat`: <field> is how many of 1000.
  */
 static const struct column {
 	const char *group, *title;
@@ -55,6 +57,8 @@ static const struct column {
 	{ "Retries", "other", STATS_WREDIS, NUMBER, 7, false },
 	{ "Avg. ms", "connect", STATS_CTIME, NUMBER, 9, false },
 	{ "Avg. ms", "answer", STATS_RTIME, NUMBER, 8, true },
+	{ "At most ms", "p50", 500, LATENCY, 8, true },
+	{ "At most ms", "p99", 990, LATENCY, 8, true },
 	{ "Servers", "weight", STATS_WEIGHT, NUMBER, 7, true },
 	{ "Servers", "act", STATS_ACT, NUMBER, 6, false },
 	{ "Servers", "bck", STATS_BCK, NUMBER, 5, true },
@@ -65,6 +69,8 @@ static const struct column {
 
 static bool is_shown(const struct stats_call *sc, size_t column)
 {
+	if (columns[column].form == LATENCY && !latency_is_wanted(sc->of->config))
+		return false;
 	return sc->all_columns || columns[column].is_chosen;
 }
 
@@ -102,6 +108,7 @@ static void put_head_cells(struct strbuf *out, const struct stats_call *sc)
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		if (is_shown(sc, i))
 			strbuf_printf(out, "<th data-f=\"%s\">%s</th>",
+				      columns[i].form == LATENCY ? columns[i].title :
 				      stats_field_name(columns[i].field), columns[i].title);
 	strbuf_add_str(out, "</tr></thead>\n");
 }
@@ -324,8 +331,25 @@ static void put_cell(struct strbuf *out, const struct stats_row *r, const struct
 		strbuf_add_int(out, v->number);
 }
 
+static void put_percentile(struct strbuf *out, const struct latency_view *v,
+			   const struct column *c)
+{
+	bool above = false;
+	uint64_t us = v ? latency_percentile(v->counts[TIME_TOTAL], c->field, &above) : 0;
+
+	if (!us)
+		strbuf_add_str(out, "<td data-v=\"\">");
+	else
+		strbuf_printf(out, "<td data-v=\"%llu\">%s%.3g", (unsigned long long)us,
+			      above ? "&gt; " : "", (double)us / 1000);
+}
+
 void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
 {
+	const struct latency_set *set = stats_latencies_of(sc->row.kind, px, sc->rows.server);
+	struct latency_view view;
+	bool known = set && latency_set_read(set, &view);
+
 	if (sc->table != px) {
 		stats_close_table(out, sc);
 		open_table(out, sc, px);
@@ -342,7 +366,9 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 	strbuf_add_str(out, "\">");
 	put_name(out, sc, px);
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		if (is_shown(sc, i))
+		if (is_shown(sc, i) && columns[i].form == LATENCY)
+			put_percentile(out, known ? &view : NULL, &columns[i]);
+		else if (is_shown(sc, i))
 			put_cell(out, &sc->row, &columns[i]);
 	strbuf_add_char(out, '\n');
 }

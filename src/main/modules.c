@@ -30,7 +30,7 @@
 	X(mail) X(state_file) X(stats_file) X(stats_shared) X(stats_history) X(resolve) \
 	X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(backend_dynamic_ctl) \
-	X(stats_ctl) \
+	X(stats_ctl) X(latency_ctl) \
 	/* 9 front */ \
 	X(listen) \
 	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \

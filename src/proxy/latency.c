@@ -120,6 +120,22 @@ bool latency_set_read(const struct latency_set *l, struct latency_view *out)
 	return c != NULL;
 }
 
+uint64_t latency_percentile(const uint64_t counts[LATENCY_BUCKETS], unsigned permille, bool *above)
+{
+	uint64_t total = 0, seen = 0;
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
+		total += counts[i];
+	for (; at < LATENCY_BUCKETS - 1; at++) {
+		seen += counts[at];
+		if (seen * 1000 >= permille * total)
+			break;
+	}
+	*above = at == LATENCY_BUCKETS - 1;
+	return total ? histogram_end(LATENCY_FIRST + at - *above, LATENCY_BITS) : 0;
+}
+
 void latency_set_clear(struct latency_set *l)
 {
 	struct counter_set *c = counters_of(l);

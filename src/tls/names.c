@@ -206,8 +206,8 @@ static void add_name(void *ctx, struct slice name)
 	n->count++;
 }
 
-/* Takes the names of a use over from the table before, if its certificate is still that one: reading
- * them is most of what a table costs. False: it has none there.
+/* Takes the names of a use over from the table before, if its certificate is still that one:
+ * reading them is most of what a table costs. False: it has none there.
  */
 static bool carry_over(struct tls_names *n, const struct tls_names *old, const struct tls_use *u)
 {

@@ -348,7 +348,7 @@ fetch("http://127.0.0.1:" + port, {headers: {"accept-encoding": coding}}).then(a
                     tap.apart("others", "%s reads %s" % (tool, name))
                     continue
                 if not has or (tool == "node" and coding == "zstd"): # (a recent one knows it)
-                    tap.skip("%s reads %s" % (tool, name), "there is no %s that does" % tool)
+                    tap.apart("others", "%s reads %s" % (tool, name))
                     continue
                 p = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
                 small = tool != "curl" or (p.stderr.isdigit() and int(p.stderr) < len(text) // 2)

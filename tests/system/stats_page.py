@@ -6,6 +6,7 @@ import html
 import html.parser
 import json
 import re
+import time
 
 import urllib.error
 import urllib.request
@@ -207,6 +208,74 @@ def scoped(tap, args):
         tap.eq(past(get(numbers[0], "/s;px=app;sv=BACKEND")[2]), [], "a backend has none")
 
 
+LATENT = """
+defaults
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+listen page
+    bind 127.0.0.1:{0}
+    stats uri /s
+    {2}
+frontend web
+    bind 127.0.0.1:{1}
+    default_backend app
+backend app
+    balance roundrobin
+    server quick 127.0.0.1:{3}
+    server slow 127.0.0.1:{4}
+"""
+
+
+def latencies(tap, args):
+    """Percentiles of each proxy and server: on the page, on its own page, by command."""
+    ports = lib.ports(2)
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+    def after(seconds):
+        def handle(s):
+            lib.Reader(s).head()
+            time.sleep(seconds)
+            s.sendall(answer)
+        return handle
+    quick, slow = lib.Server(after(0)), lib.Server(after(0.2))
+
+    def cells(text, name):
+        row = re.search(r'<tr[^>]*data-k="%s">.*' % re.escape(name), text).group(0)
+        fields = re.findall(r'data-f="([^"]+)"', re.search(r'<thead>.*?</thead>', text, re.S).group(0))
+        values = [re.match(r'(?: data-v="([^"]*)")?', x).group(1) for x in row.split("<td")[1:]]
+        return dict(zip(fields, values))
+    with lib.Proxy(args.program, LATENT.format(*ports, "", quick.port, slow.port)) as proxy:
+        get(ports[1], "/")
+        tap.ok('data-f="p50"' not in get(ports[0], "/s")[2], "no percentiles where they are not measured")
+        tap.ok("not measured" in proxy.ctl("show latencies"), "which the command says")
+    with lib.Proxy(args.program, LATENT.format(*ports, "stats show-latencies", quick.port, slow.port)) as proxy:
+        tap.eq(len(proxy.ctl("show latencies").strip().splitlines()), 1, "no line of what has served nothing")
+        for _ in range(8):
+            get(ports[1], "/")
+        rows = {tuple(x.split()[:2]): x.split()[2:] for x in proxy.ctl("show latencies").splitlines()[1:] if x}
+        tap.eq({k[0]: v[0] for k, v in rows.items() if k[1] == "total"}, {"web/FRONTEND": "8", "app/BACKEND": "8", "app/quick": "4", "app/slow": "4"},
+               "show latencies: each proxy and server")
+        tap.ok(float(rows["app/slow", "response"][2]) >= 200 > float(rows["app/quick", "connect"][2]) and
+               float(rows["app/BACKEND", "total"][4]) >= 200, "with what they took", rows)
+        only = [x for x in proxy.ctl("show latencies app").splitlines()[1:] if x]
+        tap.ok(only and all(x.startswith("app/") for x in only), "of one proxy", only)
+        tap.ok("No such proxy" in proxy.ctl("show latencies none"), "or none of that name")
+        text = get(ports[0], "/s")[2]
+        found = {name: cells(text, name) for name in ("web/FRONTEND", "app/quick", "app/slow", "app/BACKEND")}
+        tap.eq({k: "%.3f" % (int(v["p99"]) / 1000) for k, v in found.items()}, {k: rows[k, "total"][4] for k in found},
+               "the page has the same p99 in each row")
+        tap.eq(found["app/slow"]["p50"] >= "200000", True, "and p50")
+        one = get(ports[0], "/s;px=app;sv=slow")[2].partition('id="latencies"')[2].partition("</table>")[0]
+        tap.eq(re.findall(r'<tr><th scope="row">(queue|connect|response|total)</th>', one), ["queue", "connect", "response", "total"],
+               "the page of one has the phases")
+        proxy.ctl("clear counters all")
+        tap.eq(len(proxy.ctl("show latencies app").strip().splitlines()), 1, "clear counters all forgets them")
+    for s in (quick, slow):
+        s.close()
+
+
 def forms(tap, port):
     page = Page(get(port, "/s")[2])
     tap.ok("form" not in [t for t, _ in page.tags], "no forms for who is no admin")
@@ -247,6 +316,7 @@ def main():
         tap.eq(len(rows), SERVERS + 5, "JSON has every row")
         tap.ok(proxy.alive(), "the program lives")
     scoped(tap, args)
+    latencies(tap, args)
     tap.done()
 
 

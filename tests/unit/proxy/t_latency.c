@@ -17,6 +17,7 @@ int main(void)
 {
 	struct latency_set l = { 0 };
 	struct latency_view v;
+	bool above;
 
 	is_int(histogram_index(63, LATENCY_BITS), LATENCY_FIRST, "the first bucket ends at 64 us");
 	ok(histogram_end(LATENCY_FIRST + LATENCY_BUCKETS - 2, LATENCY_BITS) == 1u << 25,
@@ -36,6 +37,14 @@ int main(void)
 	is_int(v.counts[TIME_TOTAL][LATENCY_BUCKETS - 2], 1, "just below 33.5 s");
 	is_int(v.counts[TIME_TOTAL][LATENCY_BUCKETS - 1], 2, "from there on");
 	is_int(v.counts[TIME_CONNECT][0], 0, "a phase that was never reached is not counted");
+	is_int(latency_percentile(v.counts[TIME_TOTAL], 200, &above), 64, "a fifth: below 64 us");
+	ok(!above, "which is known");
+	is_int(latency_percentile(v.counts[TIME_TOTAL], 201, &above), 96, "more than a fifth");
+	is_int(latency_percentile(v.counts[TIME_TOTAL], 600, &above), 1 << 25, "three of five");
+	ok(!above, "in the last bucket that ends");
+	is_int(latency_percentile(v.counts[TIME_TOTAL], 601, &above), 1 << 25, "four of five");
+	ok(above, "took more than that");
+	is_int(latency_percentile(v.counts[TIME_CONNECT], 500, &above), 0, "of none: nothing");
 	latency_set_clear(&l);
 	ok(latency_set_read(&l, &v) && !v.counts[TIME_QUEUE][0] && !v.sum_us[TIME_QUEUE],
 	   "cleared");
