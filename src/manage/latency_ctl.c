@@ -10,42 +10,13 @@
 #include "proxy/server.h"
 #include "proxy/walk.h"
 
-const struct stats_percentile stats_percentiles[4] = {
-	{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p99.9", 999 },
-};
-
-static const char *const phases[TIME_KINDS] = {
-	[TIME_QUEUE] = "queue", [TIME_CONNECT] = "connect", [TIME_RESPONSE] = "response",
-	[TIME_TOTAL] = "total",
-};
-
 struct latency_dump {
 	struct proxy_walk proxies;
 	const struct server *last; /* done, of proxies.at; NULL: none */
 	bool is_inside;            /* proxies.at is done but for servers */
 };
 
-const struct latency_set *stats_latencies_of(enum stats_kind kind, const struct proxy *px,
-					     const struct server *srv)
-{
-	switch (kind) {
-	case STATS_FRONTEND:
-		return &px->state->fe_latency;
-	case STATS_BACKEND:
-		return &px->state->be_latency;
-	case STATS_SERVER:
-		return srv ? &srv->state->latency : NULL;
-	default:
-		return NULL;
-	}
-}
-
-const char *stats_phase_name(unsigned kind)
-{
-	return phases[kind];
-}
-
-/* "> 33554.432": above the last bucket that has an end; "-": nothing was counted. */
+/* ">33554.432": above the last bucket that has an end; "-": nothing was counted. */
 static void put_percentile(struct strbuf *out, const uint64_t *counts, unsigned permille)
 {
 	bool above;
@@ -72,7 +43,7 @@ static void dump_set(struct strbuf *out, const struct latency_set *set, const st
 			count += view.counts[k][i];
 		if (!count)
 			continue;
-		strbuf_printf(out, "%s/%s %s %llu %.3f", px->name, name, phases[k],
+		strbuf_printf(out, "%s/%s %s %llu %.3f", px->name, name, stats_phase_name(k),
 			      (unsigned long long)count,
 			      (double)view.sum_us[k] / (double)count / 1000);
 		for (unsigned i = 0; i < ARRAY_LEN(stats_percentiles); i++)

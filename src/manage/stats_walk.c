@@ -3,6 +3,7 @@
 #include "base/bug.h"
 #include "manage/stats_walk.h"
 #include "proxy/bind.h"
+#include "proxy/counters.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 
@@ -124,4 +125,35 @@ enum stats_found stats_walk_next(struct stats_walk *w, struct stats_row *r)
 		break;
 	}
 	return STATS_END;
+}
+
+/* --- latencies ------------------------------------------------------------------------------- */
+
+const struct stats_percentile stats_percentiles[4] = {
+	{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p99.9", 999 },
+};
+
+static const char *const phases[TIME_KINDS] = {
+	[TIME_QUEUE] = "queue", [TIME_CONNECT] = "connect", [TIME_RESPONSE] = "response",
+	[TIME_TOTAL] = "total",
+};
+
+const struct latency_set *stats_latencies_of(enum stats_kind kind, const struct proxy *px,
+					     const struct server *srv)
+{
+	switch (kind) {
+	case STATS_FRONTEND:
+		return &px->state->fe_latency;
+	case STATS_BACKEND:
+		return &px->state->be_latency;
+	case STATS_SERVER:
+		return srv ? &srv->state->latency : NULL;
+	default:
+		return NULL;
+	}
+}
+
+const char *stats_phase_name(unsigned kind)
+{
+	return phases[kind];
 }
