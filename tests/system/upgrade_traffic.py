@@ -116,6 +116,8 @@ def moved(text, site, syslog):
     text = re.sub(r"(\tserver (\w+) 127\.0\.0\.1):\d+", lambda m: "%s:%d" % (m.group(1), site.ports[m.group(2)]), text)
     text = text.replace("log 127.0.0.1 ", "log 127.0.0.1:%d " % syslog.port)
     text = re.sub(r"^\t(user .*|daemon)\n", "", text, flags=re.M)
+    # times that a file has in ms by mistake are over before a busy machine answers
+    text = re.sub(r"^(\ttimeout (?:connect|server)) (\d{1,2})$", r"\1 \g<2>000", text, flags=re.M)
     return text, next(iter(binds.values()), 0)
 
 
