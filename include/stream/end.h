@@ -70,8 +70,6 @@ enum stream_cause {
 	  "the client left while rules inspected what it sent") \
 	X(BODY_BAD, PROXY, 0, 400, "", \
 	  "the body of the request, waited for, breaks the protocol") \
-	X(BODY_CUT, CLIENT_ABORT, 0, 400, "", \
-	  "the client broke off within the body that was waited for") \
 	X(BODY_TIMEOUT, CLIENT_TIMEOUT, 0, 408, "", \
 	  "the body that option http-buffer-request waits for was late") \
 	X(FIELD_NAME_REFUSED, PROXY, 0, 403, "", \

@@ -150,9 +150,14 @@ void stream_count_continuously(struct stream *s)
 	count_bytes(s);
 }
 
-void stream_count_request(const struct stream *s, unsigned which)
+void stream_count_front(const struct stream *s, unsigned which)
 {
 	count_front(s->fe, s->listener, which, 1);
+}
+
+void stream_count_request(const struct stream *s, unsigned which)
+{
+	stream_count_front(s, which);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, which, 1);
 }

@@ -14,6 +14,8 @@ void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
 /* A request that was answered immediately, without a stream. */
 void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out);
+/* Counts 1 for the frontend, and for its listener where that has figures of its own. */
+void stream_count_front(const struct stream *s, unsigned which);
 /* Counts 1 of enum counter_back for the backend and for the server, as far as there are. */
 void stream_count_back(const struct stream *s, unsigned which);
 /* The answer so far is dropped: what was not counted of its bytes will not be. */

@@ -301,8 +301,10 @@ enum step stage_assign(struct stream *s)
 	if (s->flags & STRM_SLOT)
 		return stream_goto(s, STAGE_CONNECT);
 	/* (one that has only said that it sends no more may yet be answered in time) */
-	if (s->flags & STRM_HTTP && s->front.flags & (EP_ERROR | EP_RX_ABORT))
+	if (s->flags & STRM_HTTP && s->front.flags & (EP_ERROR | EP_RX_ABORT)) {
+		stream_count_back(s, CNT_CLIENT_ABORTS);
 		return stream_fail(s, END_ASSIGN_CLIENT_LEFT);
+	}
 	if (assign_wanted(s, &step))
 		return step;
 	if (assign_last(s, &step))

@@ -22,12 +22,12 @@ enum rule_result rule_rewrite_failed(struct stream *s)
 	return RULE_ERROR;
 }
 
-/* Ends for a client's fault in the bytes of its body. */
-static enum step bad_body(struct stream *s)
+/* A request that never was complete, by its client's fault. */
+static enum step never_whole(struct stream *s, enum stream_end why)
 {
-	if (s->front.flags & EP_RX_BAD)
-		return stream_fail_with(s, END_BODY_BAD, s->front.status);
-	return stream_fail(s, END_BODY_CUT);
+	s->t.request = 0;
+	stream_count_front(s, CNT_REQ_ERRORS);
+	return stream_fail(s, why);
 }
 
 void stream_begin_request(struct stream *s)
@@ -163,9 +163,9 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_CLOSE:
 		return cut_client(s, END_RULE_CLOSE);
 	case RULE_BAD_REQUEST:
-		return stream_fail(s, END_RULE_BAD_REQUEST);
+		return never_whole(s, END_RULE_BAD_REQUEST);
 	case RULE_TIMEOUT:
-		return stream_fail(s, END_RULE_TIMEOUT);
+		return never_whole(s, END_RULE_TIMEOUT);
 	case RULE_TO_HTTP:
 		return s->flags & STRM_HTTP ? STEP_NEXT : stream_goto(s, STAGE_UPGRADE);
 	case RULE_CUT_SERVER:
@@ -437,15 +437,17 @@ static enum step wait_body(struct stream *s, struct proxy *px)
 	}
 	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
 		s->t.request = clock_now_ns();
-		return bad_body(s);
+		s->due.stage_ms = TIMER_NEVER;
+		if (s->front.flags & EP_RX_BAD)
+			return stream_fail_with(s, END_BODY_BAD, s->front.status);
+		return STEP_NEXT; /* (a client that has left does so to a backend: its counters) */
 	}
 	if (!waited)
 		stream_wait_ms(s, px->timeout.http_request ? px->timeout.http_request
 							   : s->fe->timeout.client);
 	if (!stream_is_late(s))
 		return STEP_WAIT;
-	s->t.request = 0; /* it never was complete */
-	return stream_fail(s, END_BODY_TIMEOUT);
+	return never_whole(s, END_BODY_TIMEOUT);
 }
 
 enum step stage_body_fe(struct stream *s)

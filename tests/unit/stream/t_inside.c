@@ -215,9 +215,9 @@ static void see_part_cancelled(void)
 static void see_aborted(void)
 {
 	ok(x->stream->front.flags & EP_RX_ABORT, "a part that fails breaks the request off");
-	stream_set_end(x->stream, END_BODY_CUT);
+	stream_set_end(x->stream, END_REQUEST_CUT);
 	end_stream();
-	ok(seen.ends == 1 && !seen.whole && seen.why == END_BODY_CUT, "which is told");
+	ok(seen.ends == 1 && !seen.whole && seen.why == END_REQUEST_CUT, "which is told");
 	begin(&get_kind, SLICE("HEAD"));
 	inside_start(x);
 }

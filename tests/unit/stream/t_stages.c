@@ -321,7 +321,8 @@ static const struct outcome {
 	unsigned status;
 } outcomes[IN_TUNNEL + 1][KILL + 1] = {
 	[IN_BODY] = {
-		[CLIENT_GONE] = { END_BODY_CUT, 400 }, [CLIENT_CUT] = { END_BODY_CUT, 400 },
+		[CLIENT_GONE] = { END_ASSIGN_CLIENT_LEFT, 400 },
+		[CLIENT_CUT] = { END_ASSIGN_CLIENT_LEFT, 400 },
 		[CLIENT_BAD] = { END_BODY_BAD, 413 }, [TIME_PASSES] = { END_BODY_TIMEOUT, 408 },
 		[KILL] = { END_KILLED, 0 },
 	},
