@@ -5,12 +5,14 @@
   python3 tests/interop/interop.py [--program ./haproxy] [--bytes 200000000] [--write doc/internals/quic-interop.md]
 
 aioquic is taken from where scripts/install-deps puts it, quic-go and quinn are built by go and cargo from tests/interop/quic-go and
-tests/interop/quinn, curl is what scripts/get-curl unpacks. What is not there is told below the table. Cases "down" and "up" carry --bytes, compared by SHA-256. Exit status 1: something failed.
+tests/interop/quinn, curl is what scripts/get-curl unpacks, Chromium that of the system. What is not there is told below the table. Cases "down" and "up" carry --bytes, compared by SHA-256. Exit status 1: something failed.
 """
 import argparse
 import asyncio
+import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,7 @@ defaults
 	timeout server 60s
 frontend web
 	bind quic4@127.0.0.1:{port} ssl crt {crt} alpn h3 {options}
+	http-request return status 200 content-type text/html file {page} if {{ path /page }}
 	http-request set-var(txn.early) ssl_fc_has_early
 	http-after-response set-header x-early %[var(txn.early)]
 	http-after-response set-header x-resumed %[ssl_fc_is_resumed]
@@ -53,6 +56,34 @@ backend h3
 	server s1 quic4@127.0.0.1:{to} ssl verify none alpn h3 sni str(localhost)
 """
 ECT0 = 2
+# What a browser does; its words are in the document at the end. Bodies are those of lib_quic.body_of().
+PAGE = """<!DOCTYPE html><title>HTTP/3</title><body><script>
+const [kind, n] = location.search.slice(1).split(",");
+const hex = b => Array.from(new Uint8Array(b), x => x.toString(16).padStart(2, "0")).join("");
+const sum = async b => hex(await crypto.subtle.digest("SHA-256", b));
+const over = url => performance.getEntriesByName(new URL(url, location).href).map(e => e.nextHopProtocol);
+async function body(size) {
+	const line = [];
+	for (let i = 0; i < 4096; i++)
+		line.push(String(i).padStart(7, "0") + "\\n");
+	return new TextEncoder().encode(line.join("").repeat(size / 32768 + 1)).slice(0, size);
+}
+async function play() {
+	performance.setResourceTimingBufferSize(5000);
+	if (kind == "many") {
+		const all = await Promise.all([...Array(1000).keys()].map(i => fetch("/100", { cache: "no-store" }).then(r => r.arrayBuffer())));
+		return [over("/100").every(p => p == "h3"), all.length, new Set(await Promise.all(all.map(sum))).size, await sum(all[0])].join(" ");
+	}
+	let said = "";
+	if (kind != "up")
+		said += await sum(await (await fetch("/" + n)).arrayBuffer());
+	if (kind != "down")
+		said += " " + await (await fetch("/", { method: "POST", body: await body(+n) })).text();
+	return over(kind == "up" ? "/" : "/" + n).join() + " " + said;
+}
+play().catch(e => "failed: " + e).then(t => document.body.textContent = "said: " + t + ".");
+</script>
+"""
 
 
 class Failed(Exception):
@@ -226,6 +257,50 @@ class Curl:
         raise Not("it is no server")
 
 
+class Chromium:
+    """A browser without a window."""
+
+    def __init__(self):
+        tool = shutil.which("chromium") or shutil.which("chromium-browser")
+        if not tool:
+            raise Not("not installed")
+        self.tool = tool
+        text = subprocess.run([tool, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        self.name = "Chromium " + re.search(r"\d+(\.\d+)*", text).group(0)
+
+    def ask(self, address, kind, n):
+        key = subprocess.run("openssl x509 -in '%s.crt' -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | "
+                             "openssl base64" % self.crt, shell=True, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        with tempfile.TemporaryDirectory(prefix="hapt.") as home:
+            out = subprocess.run([self.tool, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + home,
+                                  "--origin-to-force-quic-on=" + address, "--ignore-certificate-errors-spki-list=" + key,
+                                  "--virtual-time-budget=120000", "--dump-dom", "https://%s/page?%s,%d" % (address, kind, n)],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200)
+        found = re.search(r"said: (.*)\.", out.stdout)
+        need(found, "it says nothing: " + (out.stderr.strip().split("\n") or [""])[-1][-80:])
+        return found.group(1)
+
+    def run(self, address, case, n):
+        if case in ("resumption", "0-RTT", "key update", "ECN", "version 2"):
+            raise Not("it has no option for it")
+        if case == "1,000 streams":
+            said = self.ask(address, "many", 100)
+            need(said == "true 1000 1 " + self.sum(100), "it says " + said)
+            return
+        kind = case if case in ("up", "both") else "down"
+        down, up = self.sum(n), lib_quic.digest(lib_quic.body_of(n)).decode()
+        want = "h3 " + {"down": down, "up": " " + up, "both": down + " " + up}[kind]
+        said = self.ask(address, kind, n)
+        need(said == want, "it says " + said)
+
+    @staticmethod
+    def sum(n):
+        return hashlib.sha256(lib_quic.body_of(n)).hexdigest()
+
+    def serve(self, crt):
+        raise Not("it is no server")
+
+
 # ---- cases
 
 CASES = ["handshake", "retry", "resumption", "0-RTT", "key update", "down", "up", "1,000 streams", "ECN", "loss 1 %", "loss 5 %",
@@ -244,7 +319,7 @@ def as_client(args, crt, stack, case, back):
     if case == "0-RTT" and not has_early(args.program):
         raise Not("this OpenSSL has no interface for it")
     port = lib.ports(1)[0]
-    conf = SERVE.format(port=port, crt=crt, to=back.port, options=OPTIONS.get(case, ""))
+    conf = SERVE.format(port=port, crt=crt, to=back.port, page=crt + ".html", options=OPTIONS.get(case, ""))
     with lib.Proxy(args.program, conf):
         n, relay = args.bytes if case in ("down", "up") else 1000000 if case in NETWORKS else 10000, None
         if case in NETWORKS:
@@ -292,9 +367,14 @@ def outcome(fn, *args):
 
 def table(args, crt):
     stacks, absent = [], []
-    for make in Aioquic, QuicGo, Quinn, Curl:
+    with open(crt + ".html", "w") as f:
+        f.write(PAGE)
+    for make in Aioquic, QuicGo, Quinn, Curl, Chromium:
+        if not re.search(args.only, make.__name__.lower()):
+            continue
         try:
             stacks.append(make())
+            stacks[-1].crt = crt
         except Not as e:
             absent.append("%s: %s" % (make.__name__.lower(), e))
     rows = [["", *(s.name for s in stacks)]]
@@ -314,6 +394,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--program", default="./haproxy")
     ap.add_argument("--bytes", type=int, default=10000000)
+    ap.add_argument("--only", default="", metavar="PATTERN", help="only stacks whose names it finds")
     ap.add_argument("--write", metavar="FILE")
     args = ap.parse_args()
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
