@@ -5,7 +5,8 @@
   python3 tests/interop/interop.py [--program ./haproxy] [--bytes 200000000] [--write doc/internals/quic-interop.md]
 
 aioquic is taken from where scripts/install-deps puts it, quic-go and quinn are built by go and cargo from tests/interop/quic-go and
-tests/interop/quinn, curl is what scripts/get-curl unpacks, Chromium that of the system. What is not there is told below the table. Cases "down" and "up" carry --bytes, compared by SHA-256. Exit status 1: something failed.
+tests/interop/quinn, curl is what scripts/get-curl unpacks, Chromium that of the system. What is not there is told below the table.
+Cases "down" and "up" carry --bytes, compared by SHA-256. Exit status 1: something failed.
 """
 import argparse
 import asyncio
