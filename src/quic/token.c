@@ -89,7 +89,8 @@ size_t quic_token_make(uint8_t *room, const struct addr *peer, const struct quic
 
 bool quic_token_is_retry(const uint8_t *token, size_t len)
 {
-	return len && token[0] == TOKEN_TYPE;
+	return len >= 6 + TOKEN_TAG_LEN && token[0] == TOKEN_TYPE && token[5] <= QUIC_CID_MAX &&
+	       len == 6u + token[5] + TOKEN_TAG_LEN;
 }
 
 bool quic_token_check(const uint8_t *token, size_t len, const struct addr *peer,
@@ -99,11 +100,10 @@ bool quic_token_check(const uint8_t *token, size_t len, const struct addr *peer,
 	uint32_t made = 0;
 	size_t body;
 
-	if (len < 6 + TOKEN_TAG_LEN || len > QUIC_TOKEN_MAX || token[0] != TOKEN_TYPE)
+	if (!quic_token_is_retry(token, len))
 		return false;
 	body = len - TOKEN_TAG_LEN;
-	if (token[5] > QUIC_CID_MAX || body != 6u + token[5] ||
-	    !token_tag(token, body, peer, scid, tag) ||
+	if (!token_tag(token, body, peer, scid, tag) ||
 	    CRYPTO_memcmp(tag, token + body, sizeof(tag)) != 0)
 		return false;
 	for (unsigned i = 1; i < 5; i++)

@@ -543,10 +543,10 @@ async def forgeries(tap, args, crt):
         at = 6 + got[0][5]
         token = got[0][at + 1 + got[0][at]:-16]
         # differs: quic-bad-tokens
-        forged = [b"", b"\x51" + os.urandom(len(token) - 1), b"x", b"x" * 500]
+        forged = [b"", b"\x51" + os.urandom(len(token) - 1), b"x", b"x" * 500, token[:-1], b"\x52" * 80]
         kinds = [[is_retry(g) for g in answers_to(bed, first_datagrams(bed, t)[:1])] for t in forged]
         tap.eq(kinds, [[True]] * len(forged), "tokens that are none of ours prove nothing")
-        forged = [token, token[:-1] + bytes([token[-1] ^ 1]), token[:-1], b"\x52" * 80]
+        forged = [token, token[:-1] + bytes([token[-1] ^ 1])]
         kinds = [[(g[0] & 0xf0, len(g) < 100) for g in answers_to(bed, first_datagrams(bed, t)[:1])] for t in forged]
         tap.eq(kinds, [[(0xc0, True)]] * len(forged), "tokens of another client, or changed: it is told at once, in a small packet")
 

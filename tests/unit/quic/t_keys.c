@@ -174,6 +174,8 @@ static void test_tokens(void)
 	ok(!quic_token_check(token, 0, &a, &scid, 5003, &got), "an empty token");
 	ok(quic_token_is_retry(token, n) && !quic_token_is_retry(token, 0) &&
 	   !quic_token_is_retry(token + 1, n - 1), "changed tokens are known as such, others not");
+	ok(!quic_token_is_retry(token, n - 1) && !quic_token_is_retry(token, 1),
+	   "nor another server's that begins with the same byte");
 	ok(quic_reset_token(&scid, reset) && quic_reset_token(&scid, again) &&
 	   memcmp(reset, again, sizeof(reset)) == 0, "a reset token is always the same");
 }
