@@ -313,6 +313,8 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	c->index = index;
 	if (own) {
 		c->set = *own;
+		if (own->min || own->max || own->off)
+			c->set.flags |= TLS_SET_OWN_VERSIONS;
 		tls_settings_inherit(&c->set, &b->set);
 	} else {
 		c->set = b->set;

@@ -103,6 +103,8 @@ void tls_handshake_done(struct conn *c);
 bool tls_quic_attach(SSL_CTX *ctx);
 /* A hello came: does it have, if it is of QUIC, what it must? False: *alert. */
 bool tls_quic_hello(SSL *ssl, int *alert);
+/* Is the connection that OpenSSL works for one of QUIC, which has TLS 1.3 only? */
+bool tls_is_quic(void);
 /* How much early data sessions are told of where a context allows <max>: of QUIC it is all or
  * nothing (RFC 9001 4.6.1).
  */

@@ -114,13 +114,19 @@ static void capture(struct tls_conn *t, SSL *ssl)
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
+/* What bind lines say of versions is about TCP; a line of a crt-list may keep QUIC away. */
+static bool versions_count(const struct tls_settings *set)
+{
+	return !tls_is_quic() || set->flags & TLS_SET_OWN_VERSIONS;
+}
+
 /* Will it be TLS 1.3: among the client's versions, and among those of <set>? */
 static bool is_tls13(SSL *ssl, const struct tls_settings *set)
 {
 	const unsigned char *p;
 	size_t len;
 
-	if (tls_versions_off(set) & SSL_OP_NO_TLSv1_3 ||
+	if ((tls_versions_off(set) & SSL_OP_NO_TLSv1_3 && versions_count(set)) ||
 	    !SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_supported_versions, &p, &len))
 		return false;
 	for (size_t i = 1; i + 1 < len; i += 2)
@@ -175,7 +181,8 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 	if (set->curves && SSL_set1_curves_list(ssl, set->curves) != 1)
 		return false;
 	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), tls_verify_callback);
-	tls_set_versions(ssl, set);
+	if (versions_count(set))
+		tls_set_versions(ssl, set);
 	SSL_clear_options(ssl, TLS_EARLY_OPTIONS);
 	SSL_set_options(ssl, SSL_CTX_get_options(ctx) & TLS_EARLY_OPTIONS);
 	SSL_set_max_early_data(ssl, tls_quic_early_max(SSL_CTX_get_max_early_data(ctx)));

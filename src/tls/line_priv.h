@@ -28,6 +28,7 @@ enum tls_set_flags {
 	TLS_SET_RENEGOTIATE = 1 << 9,    /* servers may ask for another handshake, up to TLS 1.2 */
 	TLS_SET_NO_RENEGOTIATE = 1 << 10,
 	TLS_SET_QUIC = 1 << 11,          /* the line has addresses of QUIC */
+	TLS_SET_OWN_VERSIONS = 1 << 12,  /* a line of a crt-list tells versions */
 };
 
 /* Texts are in the generation's arena; NULL, 0: unset. */

@@ -85,6 +85,48 @@ def compare(tap, args, folder, name, options, crt):
         tap.ok(quic == again and len(set(quic[-1].split())) == 3, "%s: random bytes and curve stay what they were" % name, (quic, again))
 
 
+VERSIONS = """
+	limited-quic
+	expose-experimental-directives
+	ssl-default-bind-options {bind}
+	ssl-default-server-options {server}
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 5s
+	timeout server 5s
+frontend web
+	bind quic4@127.0.0.1:{port} ssl crt-list {dir}/list alpn h3
+	http-request return status 200 content-type text/plain lf-string "%[ssl_fc_protocol]"
+frontend clear
+	bind 127.0.0.1:{clear}
+	default_backend same
+backend same
+	server s1 quic4@127.0.0.1:{port} ssl verify none
+"""
+
+
+def versions(tap, args, folder):
+    """What is said of versions is about TCP: QUIC has TLS 1.3 only. A certificate of a list may be kept away from it."""
+    for bind, server, line in (("ssl-max-ver TLSv1.2", "", ""), ("no-tlsv13", "", ""), ("", "ssl-max-ver TLSv1.2", ""), ("", "no-tlsv13", ""),
+                               ("", "", " [ssl-max-ver TLSv1.2]")):
+        with open(folder + "/list", "w") as f:
+            f.write("%s/srv.pem%s localhost\n%s/cli.pem\n" % (folder, line, folder))
+        port, clear = lib.ports(2)
+        said = "versions of lines %r, servers %r, certificates %r" % (bind, server, line)
+        with lib.Proxy(args.program, VERSIONS.format(dir=folder, port=port, clear=clear, bind=bind or "ssl-min-ver TLSv1.2",
+                                                     server=server or "ssl-min-ver TLSv1.2")):
+            try:
+                got = asyncio.run(over_quic(port, None))[0]
+            except ConnectionError:
+                got = "refused"
+            tap.eq(got, "refused" if line else ["TLSv1.3"], said)
+            with lib.connect(clear) as s:
+                s.sendall(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+                status, _, body, *_ = lib.Reader(s).response("GET")
+                tap.eq((status, body if status == 200 else b""), (503, b"") if line else (200, b"TLSv1.3"), said + ": to a server")
+
+
 def facts(tap, args, folder):
     compare(tap, args, folder, "a client", "", None)
     compare(tap, args, folder, "a client with a certificate", "verify required ca-file %s/cli.pem" % folder, folder + "/cli.pem")
@@ -109,7 +151,7 @@ def main():
         except OSError:
             tap.skip("facts of connections of QUIC", "there is no openssl to make a certificate")
             tap.done()
-        tap.run([facts], args, folder)
+        tap.run([facts, versions], args, folder)
     tap.done()
 
 

@@ -201,7 +201,8 @@ static bool quic_put_on(struct conn *c, struct tls_quic *q)
 	struct tls_conn *t = c->transport_ctx;
 
 	SSL_set_min_proto_version(t->ssl, TLS1_3_VERSION);
-	SSL_clear_options(t->ssl, SSL_OP_ENABLE_MIDDLEBOX_COMPAT);
+	/* (what a line says of versions is about TCP) */
+	SSL_clear_options(t->ssl, SSL_OP_ENABLE_MIDDLEBOX_COMPAT | SSL_OP_NO_TLSv1_3);
 	if (!tls_quic_layer_start(q, t->ssl, t->flags & TLS_FL_EARLY)) {
 		ERR_clear_error();
 		return false;

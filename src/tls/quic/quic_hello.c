@@ -11,6 +11,11 @@ struct tls_quic *tls_quic_now(void)
 	return t ? t->quic : NULL;
 }
 
+bool tls_is_quic(void)
+{
+	return tls_quic_now() != NULL;
+}
+
 bool tls_quic_hello(SSL *ssl, int *alert)
 {
 	struct tls_quic *q = tls_quic_now();
