@@ -64,7 +64,10 @@ static bool parse_verify(struct conf_line *l)
 	bool none = true;
 
 	http_client_want_tls(l->cfg);
-	if (conf_peek(l) && !take_choice(l, "required", "none", &none))
+	if (!conf_peek(l))
+		return conf_error(l, l->at, NULL, "'%s' expects 'none' or 'required' as argument.",
+				  l->keyword->words);
+	if (!take_choice(l, "required", "none", &none))
 		return false;
 	http_client_conf_of(l->cfg)->verify_none = none;
 	return true;

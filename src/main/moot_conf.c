@@ -72,6 +72,7 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("tune.pattern.cache-size", 0, INT32_MAX, "patterns are found in trees"),
 	CHOICE("tune.takeover-other-tg-connections", "{ none | restricted | full }", 0,
 	       "idle connections stay in their group of threads"),
+	CHOICE("stats calculate-max-counters", "{ on | off }", 0, "maxima cost nothing"),
 	NUMBER("stress-level", 0, 9, "no code of this program is for stress only"),
 	NOTHING("nogetaddrinfo", 0, "names are resolved in one way only"),
 	SIZE("tune.rcvbuf.frontend", 1, KERNELS),

@@ -65,10 +65,22 @@ static bool parse_set_dumpable(struct conf_line *l)
 {
 	const char *word = conf_next(l);
 
-	if (word && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return conf_error(l, l->at - 1, NULL, "'%s' expects 'on', 'off' or nothing",
+	if (word && strcmp(word, "on") != 0 && strcmp(word, "off") != 0 &&
+	    strcmp(word, "libs") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects 'on', 'off', 'libs' or nothing",
 				  l->words[0]);
 	settings_of(l->cfg)->rights.set_dumpable = !l->no && !(word && strcmp(word, "off") == 0);
+	return true;
+}
+
+static bool parse_chroot(struct conf_line *l)
+{
+	const char **dir = &settings_of(l->cfg)->rights.chroot_dir, *word = conf_next(l);
+
+	if (*dir)
+		conf_warn(l, 0, NULL, "'%s' is already specified. Continuing.", l->words[0]);
+	else
+		*dir = conf_strdup(l->cfg, word);
 	return true;
 }
 
@@ -199,7 +211,7 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("quick-exit", quick_exit, "end without releasing memory"),
 	SWITCH("prealloc-fd", prealloc_fd, "make the kernel's table of descriptors at the start"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
-	  .syntax = "[ on | off ]", .help = "allow core dumps although rights were dropped" },
+	  .syntax = "[ on | off | libs ]", .help = "allow core dumps although rights were dropped" },
 	NO_SWITCH("insecure-setuid-wanted", rights.insecure_setuid,
 		  "allow programs to gain rights"),
 	{ GLOBAL("setcap"), .min_args = 1, .max_args = 1, .parse = parse_setcap,
@@ -210,7 +222,8 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
 	{ GLOBAL("pidfile"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1, .type = CONF_STRING,
 	  AT(pidfile), .syntax = "<file>", .help = "file for the process's id" },
-	TEXT("chroot", rights.chroot_dir, "{ <dir> | auto }", "root folder once started"),
+	{ GLOBAL("chroot"), .min_args = 1, .max_args = 1, .parse = parse_chroot,
+	  .syntax = "{ <dir> | auto }", .help = "root folder once started" },
 	{ GLOBAL("node"), .min_args = 1, .max_args = 1, .parse = parse_node, .syntax = "<name>",
 	  .help = "name of this node" },
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,

@@ -33,7 +33,6 @@ struct tls_defaults {
 /* Of the section `global`, in the configuration's slot. */
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
-	const char *issuers_path;
 	struct tls_chains *chains;         /* owned: of that directory */
 	struct tls_defaults defaults;      /* up to here */
 	const struct tls_defaults *taken;  /* a copy of them, for lines; in the arena, or NULL */

@@ -132,6 +132,7 @@ static bool parse_extra_files(struct conf_line *l)
 				  l->words[0]);
 	g->extra_files = 0;
 	while ((word = conf_next(l))) {
+		bool alone = strcmp(word, "all") == 0 || strcmp(word, "none") == 0;
 		size_t i = 0, n = sizeof(known) / sizeof(*known);
 
 		while (i < n && strcmp(known[i].name, word) != 0)
@@ -139,6 +140,9 @@ static bool parse_extra_files(struct conf_line *l)
 		if (i == n)
 			return conf_error(l, l->at - 1, NULL, "%s : parsing error : unknown "
 					  "argument '%s'", l->words[0], word);
+		if (alone && l->count > 2)
+			return conf_error(l, l->at - 1, NULL, "'%s' 'none' and 'all' can be only "
+					  "used alone", l->words[0]);
 		g->extra_files |= known[i].bits;
 	}
 	return true;
@@ -151,9 +155,8 @@ static bool parse_issuers_path(struct conf_line *l)
 
 	if (!word)
 		return false;
-	if (g->issuers_path)
-		return conf_error(l, 0, NULL, "'%s' already specified.", l->words[0]);
-	g->issuers_path = word;
+	/* the last line counts */
+	tls_chains_free(&g->chains);
 	return tls_chains_read(&g->chains, word) ||
 	       conf_error(l, l->at - 1, NULL, "'%s' : unable to load files from '%s'.",
 			  l->words[0], word);
