@@ -7,7 +7,6 @@ nothing to compare with, and the test is skipped.
     check_mixes.py --seed 7 --cases 120 --list      other mixes, more of them, all differences in full
     check_mixes.py --seed 7 --only 33               one of them, with its configuration
 """
-import os
 import random
 import re
 import threading
@@ -179,7 +178,7 @@ def by_server(lines):
     return found
 
 
-def batch(maker, args, tap, first):
+def batch(maker, _, tap, args, first):
     cases = []
     for at in range(first, first + BATCH):
         made, servers = maker.case(at)
@@ -203,15 +202,7 @@ def batch(maker, args, tap, first):
 
 
 def main():
-    args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"), ("seed", 2, "of the generator"), ("cases", 24, "backends"),
-                         ("only", 0, "this case alone"), ("list", False, "print the differences in full"))
-    if not os.access(args.reference, os.X_OK):
-        print("1..0 # skip no reference to compare with")
-        return
-    tap, maker = lib.Tap(), Maker(random.Random(args.seed))
-    for first in range(1, args.cases, BATCH):
-        batch(maker, args, tap, first)
-    tap.done()
+    lib.compare_generated(__doc__, Maker, lambda args, folder: None, batch, BATCH, seed=2, first=1, what="checks", more=[("only", 0, "this case alone")])
 
 
 if __name__ == "__main__":

@@ -11,10 +11,8 @@ reference there is nothing to compare with, and the test is skipped.
 # differs: log-values-missing
 # differs: table-set-nothing
 # differs: table-updt-leak
-import os
 import random
 import re
-import tempfile
 
 import lib
 import option_mixes
@@ -235,17 +233,7 @@ def batch(maker, pair, tap, args, first):
 
 
 def main():
-    args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"), ("seed", 2, "of the generator"), ("cases", 24, "frontends"),
-                         ("only", 0, "this case alone"), ("list", False, "print the differences in full"))
-    if not os.access(args.reference, os.X_OK):
-        print("1..0 # skip no reference to compare with")
-        return
-    tap, maker = lib.Tap(), Maker(random.Random(args.seed))
-    with tempfile.TemporaryDirectory() as folder:
-        pair = option_mixes.Pair(args, folder)
-        for first in range(1, args.cases, BATCH):
-            batch(maker, pair, tap, args, first)
-    tap.done()
+    lib.compare_generated(__doc__, Maker, option_mixes.Pair, batch, BATCH, seed=2, first=1, what="tables", more=[("only", 0, "this case alone")])
 
 
 if __name__ == "__main__":
