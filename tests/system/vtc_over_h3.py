@@ -424,7 +424,7 @@ def jobs_of(args):
 
 def main():
     args = lib.arguments(__doc__, ("only", "", "a regular expression of files, and of clients, servers or chain"),
-                         ("every", 40, "only each so many-th test"), ("first", 0, "which of them is the first"),
+                         ("every", 41, "only each so many-th test"), ("first", 0, "which of them is the first"),
                          ("jobs", 3, "how many at once"), ("list", False, "what is left out, and why"),
                          ("keep", "", "a folder for the logs of varnishtest"))
     tap = lib.Tap()
