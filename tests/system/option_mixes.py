@@ -75,7 +75,7 @@ BACK = (
     ("fullconn 10",), ("option http-proxy",), ("http-send-name-header X-Server",), ("use-server s1 if { path /ch }",), ("server-template",), ("force-persist if { path /ch }", "ignore-persist if { path /ch }"),
     ("http-request disable-l7-retry if { method POST }",), ("option transparent",), ("load-server-state-from-file none",), ("http-request set-dst-port int(1)",),
 )
-SERVER = ("", "", "", " weight 5", " cookie {c}", " cookie {c}", " cookie {c}", " backup", " weight 0 cookie {c}", " disabled", " maxconn 1", " pool-max-conn 0", " max-reuse 2", " set-proxy-v2-tlv-fmt(0xE1) x",
+SERVER = ("", "", "", " weight 5", " cookie {c}", " cookie {c}", " cookie {c}", " backup", " weight 0 cookie {c}", " disabled", " maxconn 40", " pool-max-conn 0", " max-reuse 2", " set-proxy-v2-tlv-fmt(0xE1) x",
           " pool-low-conn 2", " ws h1", " pool-purge-delay 1s", " tcp-ut 10s", " no-backup")
 PATHS = ("/cl", "/cl", "/cl", "/ch", "/ch", "/close", "/204", "/304", "/big", "/cookie", "/500", "/503", "/cache", "/cache", "/vary", "/html", "/early", "/100", "/103", "/trailers", "/bad", "/part", "/10", "/10ka", "/up",
          "/badcl", "/twocl", "/deny", "/deny", "/a/b", "/nocl204", "/head", "/x//y/../cl?id=3", "/emptych", "/hdrs", "/lf", "/none", "/unk")
@@ -187,12 +187,11 @@ class Maker:
             be.append("balance roundrobin")
         # which of several is the least used is chance with the reference
         servers = 1 if "balance leastconn" in be else self.rng.randint(1, 3)
-        # as is when a slot is free again, for the next request on the same connection
-        kinds = [k for k in SERVER if "maxconn" not in k] if "balance first" in be else SERVER
-        for i in range(servers):
+        is_tcp = self.rng.random() < 0.08 # what is for HTTP only is refused, or has no effect
+        for i in range(1 if is_tcp else servers):
             where = "127.0.0.1:1" if self.rng.random() < 0.05 else "127.0.0.1:@S%d" % i
-            be.append("server s%d %s%s" % (i + 1, where, self.rng.choice(kinds).replace("{c}", "s%d" % (i + 1))))
-        if self.rng.random() < 0.08: # what is for HTTP only is refused, or has no effect
+            be.append("server s%d %s%s" % (i + 1, where, self.rng.choice(SERVER).replace("{c}", "s%d" % (i + 1))))
+        if is_tcp:
             fe.insert(1, "mode tcp")
             be.insert(1, "mode tcp")
         return ["\t" * (not l.startswith(("frontend", "backend"))) + l.strip().replace("{n}", str(at)) for l in fe + be if l != "server-template"]
@@ -379,8 +378,8 @@ def tidy_line(line):
     line = re.sub('"<BADREQ>" c\\d+-\\S*', '"<BADREQ>" -', line) # differs: unique-id-bad-requests
     line = re.sub('^(\\S+ \\S+) -1( .*"<BADREQ>" \\S+ <BADREQ> <BADREQ>)$', r"\1 0\2", line) # differs: log-status-tcp
     line = re.sub('^(\\S+ \\S+ 0 \\S+ \\S+ ..)NN( .*"<BADREQ>")', r"\1--\2", line)
-    # whether a client of bytes that leaves at once is seen before the server is connected is chance
-    line = re.sub('^(\\S+ \\S+ 0 \\S+ \\S+) CC--', r"\1 ----", line)
+    # who of two that close at once is seen first is chance with bytes
+    line = re.sub('^(\\S+ \\S+ 0 \\S+ \\S+) (CC|CD|SD|cD)--', r"\1 ----", line)
     return re.sub(r'(<NOSRV> \d+ \S+ \S+ LR.. .*") \S+ (\S+ \S+)$', r"\1 - \2", line)
 
 
@@ -392,7 +391,7 @@ def counters(proxy, at):
         mine = [dict(zip(names, r)) for r in rows[1:] if r[0] in ("fe%d" % at, "be%d" % at)]
         return mine
     lib.until(lambda: all(r["scur"] in ("0", "") and r["qcur"] in ("0", "") for r in look()))
-    return ["%s/%s %s" % (r["pxname"], r["svname"], " ".join("%s=%s" % (n, r[n]) for n in COUNTED if r.get(n) not in ("", "0", None))) for r in look()]
+    return ["%s/%s %s" % (r["pxname"], r["svname"], " ".join("%s=%s" % (n, r[n]) for n in COUNTED if r.get(n) not in ("", "0", None) and not (r["mode"] == "tcp" and "abrt" in n))) for r in look()]
 
 
 def tidy(answers, steps):
