@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* end.h - why a stream ended: the one table of all ends
+/* end.h - why a stream ended: the one table of all reasons
  *
  * Purpose: each place that ends a stream names a row of STREAM_ENDS. The row gives the letters of
- *          the log (manual 8.5), the status of the answer and a sentence for people. Traces,
- *          `show sess all`, the fetches stream_end and stream_end_text, the log variable
- *          %endreason and the manual show the row.
+ *          the log (manual 8.5), the status of the response and a sentence for people. Traces,
+ *          `show sess all`, the fetches stream_end and stream_end_text, the log variable %endreason
+ *          and the manual show the row.
  * Owns   : nothing; the table is constant.
  * Threads: any.
  * Errors : none.

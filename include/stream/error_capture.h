@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* error_capture.h - the last bytes that were no valid request or response, kept for `show errors`
+/* error_capture.h - the last bytes that were not a valid message, kept for `show errors`
  *
- * Owns   : a slot of each proxy has at most two copies, of tune.bufsize bytes at most: the last bad
- *          request of a frontend, the last bad response of a backend.
- * Threads: any; one lock per proxy, taken for a copy of pointers only.
- * Fails  : without memory nothing is kept.
+ * Owns   : a slot of each proxy holds at most two copies of at most tune.bufsize bytes each: the
+ *          last bad request of a frontend and the last bad response of a backend.
+ * Threads: any. One lock per proxy, held only while pointers are copied.
+ * Fails  : out of memory: nothing is kept.
  */
 #ifndef STREAM_ERROR_CAPTURE_H
 #define STREAM_ERROR_CAPTURE_H
@@ -19,26 +19,27 @@ struct failure_bytes;
 struct proxy;
 struct session;
 
-/* No request came out of these bytes. */
+/* Captures bytes from which no request could be parsed. */
 void error_capture_request(struct session *sess, const struct endpoint_bad *bad);
-/* The body of a request, or a response, is not valid: members of struct endpoint_user. */
+/* Capture an invalid body of a request, and an invalid response: callbacks for endpoint_user.bad.
+ */
 void error_capture_front_bad(struct endpoint *ep, const struct endpoint_bad *bad);
 void error_capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad);
 
-/* The bytes around the place of the calling thread's last bad message, if it was of <sess> and was
- * not taken yet; else len is 0.
+/* Moves the bytes around the error in the calling thread's last bad message to <out>, if that
+ * message belongs to <sess> and was not taken before; otherwise sets out->len to 0.
  */
 void error_capture_take(const struct session *sess, struct failure_bytes *out);
 
-/* How many there were since the start. */
+/* Returns the number of captures since the start. */
 unsigned error_capture_count(void);
-/* Appends what is kept of a proxy's requests or responses, if <only> (NULL: any) is one of the two
- * proxies which had to do with it.
+/* Appends the capture of a proxy's requests or responses. <only>: only if this proxy is one of the
+ * two that were involved; NULL: always.
  */
 void error_capture_dump(const struct proxy *px, bool response, const struct proxy *only,
 		  struct strbuf *out);
 
-/* What is kept of <px> goes to <next>, the generation that takes its place. Thread 0. */
+/* Moves the captures of <px> to <next>, the generation that replaces its own. Thread 0. */
 struct config;
 void error_capture_pass_on(struct config *next, const struct proxy *px);
 

@@ -1,48 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* filter.h - what stands on the way of a stream's messages: looks at them, holds, changes, answers
+/* filter.h - filters: code that inspects, holds, changes or answers the messages of a stream
  *
- * Purpose: a line `filter NAME ...` of a proxy puts a filter on the way of each of its streams. The
+ * Purpose: a line `filter NAME ...` of a proxy inserts a filter into each of its streams. The
  *          filters of the frontend come first, then those of the backend, each in the order of the
- *          file; requests and responses pass them in the same order.
+ *          file. Requests and responses pass them in the same order.
  *
  *     client --> stages of the request --> head, bytes, end through the chain --> server
  *     client <-- head, bytes, end through the chain <-- stages of the response <-- server
  *
- * A filter is a row of struct module.filters: a struct filter_kind with callbacks, all optional.
- * They come in this order:
+ * A filter is a row of struct module.filters: a struct filter_kind, whose callbacks are all
+ * optional. They are called in this order:
  *
- *     attach, stream_start        the frontend's: when the stream begins; the backend's are
- *                                 attached once it is chosen, without stream_start
+ *     attach, stream_start        for the frontend's filters when the stream begins; the backend's
+ *                                 are attached once it is chosen, without stream_start
  *     begin(REQUEST)              before the first rule of the filter's own proxy
- *     before, after (point)       around each step of the stream that applies (FILTER_POINTS)
+ *     before, after (point)       around each step that applies to the stream (FILTER_POINTS)
  *     backend                     the backend was chosen
  *     head(REQUEST)               all rules have run, the head is what the server will get; before
  *                                 a server is chosen. Not in mode tcp
- *     data(REQUEST) ... end(REQUEST)       immediately, whether a server is there or not
- *     begin(RESPONSE)             a server is connected, or a service answers; again for each retry
- *     reset(RESPONSE)             an interim answer (1xx) has passed by the chain
+ *     data(REQUEST) ... end(REQUEST)       without waiting for a server
+ *     begin(RESPONSE)             a server is connected, or a service answers; repeated per retry
+ *     reset(RESPONSE)             an interim response (1xx) bypassed the chain, or a response is
+ *                                 replaced by that of another try
  *     before, after, head, data, end (RESPONSE)   as for requests, after all rules
  *     finish(REQUEST), finish(RESPONSE), stream_stop, detach
  *
- * What passes the chain: requests that go to a server or to a service (statistics page, metrics,
- * ...), their answers, the bytes of tunnels and of mode tcp. What does not: answers of the program
- * itself (return, deny, redirect, error pages, monitor-uri), which go to the client past the chain;
- * and requests that never became a stream (bad or late heads). A request that is sent again, to the
- * same or to another server, is what has left the chain: no callback sees it twice.
+ * What passes the chain: requests to a server or to a service (statistics page, metrics, ...),
+ * their responses, and the bytes of tunnels and of mode tcp. What bypasses it: responses that the
+ * program generates itself (return, deny, redirect, error pages, monitor-uri), and requests that
+ * never became a stream (bad or late heads). A request that is sent again, to the same or to
+ * another server, is replayed as it left the chain: no callback sees it twice.
  *
- * Waiting: a callback that may return FILTER_WAIT is called again each time that the stream runs,
- *          until it returns something else. Bytes wait meanwhile, and sources are stopped.
+ * Waiting: a callback that may return FILTER_WAIT is called again each time the stream runs, until
+ *          it returns something else. Meanwhile bytes are queued and the sources are stopped.
  *          filter_wake() and filter_wake_ms() make the stream run. A filter that needs something
  *          from outside begins a stream_wait (stream/wait.h), whose end runs the stream, and
- *          cancels it in detach. There is no deadline but the client's leaving: a filter that
- *          wants one calls filter_wake_ms().
- * Bytes  : data() gets a queue of its own, <in>, and that of the next filter, <out>. What it moves
+ *          cancels it in detach. A wait has no deadline, it ends early only if the client leaves: a
+ *          filter that needs a deadline calls filter_wake_ms().
+ * Bytes  : data() gets its own queue, <in>, and the queue of the next filter, <out>. What it moves
  *          or adds to <out> has passed. What it leaves in <in> is held and counts in the stream's
- *          flow control: above ENDPOINT_TX_HIGH, or what the other side's protocol asks for, the
- *          source is stopped. Pieces are moved, not copied; nothing writes to the bytes of a piece.
- *          A side is spliced only while no filter watches its data.
- * Lengths: a filter that adds or removes bytes says so in head(), before the head is sent:
- *          filter_set_length(), filter_set_chunked(). Trailers are in msg->trailers at end().
+ *          flow control: above ENDPOINT_TX_HIGH, or the limit that the other side's protocol asks
+ *          for, the source is stopped. Pieces are moved, not copied, and the bytes of a piece are
+ *          never written to. A side is spliced only while no filter watches its data.
+ * Lengths: a filter that adds or removes bytes must announce it in head(), before the head is sent:
+ *          filter_set_length(), filter_set_chunked(). At end(), trailers are in msg->trailers.
  * Uses   : trace             all callbacks
  *          bwlim-in, -out    an action finds the filter by filter_of_stream() and has it watch a
  *                            side; data() moves what the limit leaves and calls filter_wake_ms()
@@ -56,11 +57,11 @@
  *          agents (SPOE)     begin() for events of a session, before() for those in front of
  *                            rules: FILTER_WAIT until the stream_wait is over
  *          Lua               each callback is one of a script's; functions on bytes work on <in>
- * Owns   : filters and their state lie in the stream's arena. What state points to outside of it
- *          is freed by detach, which is always called when attach has returned true.
- * Threads: all callbacks of a stream run on its thread, never inside of one another.
- * Errors : FILTER_ERROR ends the stream: a request is answered with 400 as long as no answer has
- *          begun; anything else is cut off.
+ * Owns   : filters and their state lie in the stream's arena. Anything outside of it that the state
+ *          points to must be freed by detach, which is always called after attach returned true.
+ * Threads: all callbacks of a stream run on its thread and are never nested.
+ * Errors : FILTER_ERROR ends the stream: a request gets a 400 if no response has begun; anything
+ *          else is cut off.
  * Cost   : a stream without filters pays one predicted test for each move of bytes.
  * Manual : configuration 9, 4.2 filter.  See: doc/internals/adding-a-filter.md
  */
@@ -85,11 +86,11 @@ struct service_kind;
 enum filter_side { FILTER_REQUEST, FILTER_RESPONSE, FILTER_SIDES };
 
 enum filter_result {
-	FILTER_NEXT,  /* done: on to the next filter, or to what follows */
+	FILTER_NEXT,  /* done: continue with the next filter, or with what follows */
 	FILTER_WAIT,  /* not yet: call again when the stream runs */
-	FILTER_ERROR, /* this message cannot go on */
-	/* s->res is the answer (stream_reply_begin(), stream_reply_body()), which is sent instead.
-	 * Where the client has not been sent a head yet.
+	FILTER_ERROR, /* this message must not continue */
+	/* s->res holds a response (stream_reply_begin(), stream_reply_body()) to send instead. Only
+	 * while no head was sent to the client.
 	 */
 	FILTER_REPLY,
 };
@@ -118,23 +119,24 @@ enum filter_point {
 	FILTER_POINT_COUNT
 };
 
-/* The side that a point belongs to. */
+/* Returns the side that a point belongs to. */
 enum filter_side filter_point_side(enum filter_point point);
 
 struct filter_kind {
-	const char *name;      /* the word behind `filter` */
+	const char *name;      /* the word after `filter` */
 	const char *group;     /* what -vv puts before the name: "TRACE" */
-	const char *id;        /* what last_entity and waiting_entity say: "trace filter" */
+	const char *id;        /* for last_entity and waiting_entity: "trace filter" */
 	size_t state_size;     /* bytes of filter->state, zeroed */
-	size_t hold_max;       /* above so many bytes that it holds, the source stops; 0: no such */
-	/* The words behind the name: l->at is at the first one; takes all of them. Sets conf->data,
-	 * conf->name. False: reported.
+	/* the source stops when it holds more bytes than this; 0: no limit of its own */
+	size_t hold_max;
+	/* Parses the words after the name: l->at is at the first one; must take all of them. Sets
+	 * conf->data and conf->name. False: reported.
 	 */
 	bool (*parse)(struct conf_line *l, struct filter_conf *conf);
-	/* All sections were read: finds what names mean. False: reported. */
+	/* Called when all sections were read: resolves names. False: reported. */
 	bool (*check)(struct config *cfg, struct filter_conf *conf, struct diag_list *diags);
 
-	/* False: this stream is none of its business, and none of the others is called. */
+	/* False: the filter does not take part in this stream; no other callback is called. */
 	bool (*attach)(struct filter *f);
 	void (*detach)(struct filter *f);
 	void (*stream_start)(struct filter *f);
@@ -149,36 +151,36 @@ struct filter_kind {
 	void (*after)(struct filter *f, enum filter_point point);
 
 	enum filter_result (*head)(struct filter *f, enum filter_side side, struct http_msg *msg);
-	/* While the filter watches the side, see filter_watch(): once behind the head (there may be
-	 * nothing in <in>), then when bytes came, when they wait and the stream runs, and at the
-	 * <end>, behind which none come. The end passes when this returns FILTER_NEXT with <in>
+	/* Called while the filter watches the side, see filter_watch(): once after the head (<in>
+	 * may be empty), then when bytes came, when bytes wait and the stream runs, and at the
+	 * <end>, after which no bytes come. The end passes when this returns FILTER_NEXT with <in>
 	 * empty.
 	 */
 	enum filter_result (*data)(struct filter *f, enum filter_side side,
 				   struct block_queue *in, struct block_queue *out, bool end);
-	/* The message has passed all filters but for its end, which this may hold. For filters that
-	 * watch the side; not in tunnels and mode tcp.
+	/* The whole message except its end has passed all filters; this callback may hold the end.
+	 * Called for filters that watch the side; not in tunnels and not in mode tcp.
 	 */
 	enum filter_result (*end)(struct filter *f, enum filter_side side);
 	void (*reset)(struct filter *f, enum filter_side side);
-	/* A server's answer has come (<is_servers>; its head is s->res, no rule has seen it), or
-	 * the program would answer with <status>, as no server does. The service that answers
-	 * instead, with *arg for its call; the server is left. NULL: nothing better is known. At
-	 * most once for each try; not for answers of services.
+	/* Called when a server's response has come (<is_servers>: its head is s->res, before any
+	 * rule), or when the program is about to answer with <status> itself. Returns a service
+	 * that is to answer instead, and sets *arg for its call; the server is then left. NULL: no
+	 * replacement. Called at most once per try, and not for responses of services.
 	 */
 	const struct service_kind *(*instead)(struct filter *f, unsigned status, bool is_servers,
 					      const void **arg);
 	const char *syntax, *help;
 };
 
-/* A line of the configuration. In its generation's arena. */
+/* A `filter` line of the configuration. Allocated in the arena of its generation. */
 struct filter_conf {
 	struct filter_conf *next;     /* of the proxy, in the order of the file */
 	const struct filter_kind *kind;
 	struct proxy *proxy;
 	const char *file;
 	int line;
-	const char *name;             /* what rules call it; or NULL */
+	const char *name;             /* the name by which rules refer to it; or NULL */
 	void *data;                   /* the kind's */
 };
 
@@ -188,29 +190,29 @@ struct filter {
 	const struct filter_conf *conf;
 	struct stream *stream;
 	void *state;                  /* kind->state_size bytes */
-	bool is_backend;              /* it came with the backend, not with the frontend */
-	/* the layer's: bits by side, and what it has got and not passed on */
+	bool is_backend;              /* it belongs to the backend, not to the frontend */
+	/* for the filter layer: bits by side, and bytes received but not passed on */
 	uint8_t watches, begun, has_begun_data, has_ended;
 	struct filter *next;
 	struct block_queue in[FILTER_SIDES];
 };
 
-/* Makes the kinds of the modules known. Once. */
+/* Registers the filter kinds of the modules. Call once. False: out of memory. */
 bool filters_register(const struct module *const *modules);
-/* Asked for the name of a filter that no table has; the row lives as long as <cfg>. NULL: unknown.
- * Once, before a configuration is read.
+/* Installs a function that finds a filter whose name is in no table; the row it returns lives as
+ * long as <cfg>, NULL: unknown. Call once, before a configuration is read.
  */
 typedef const struct filter_kind *filter_script_fn(const struct config *cfg, const char *name);
 void filters_set_scripts(filter_script_fn *find);
-/* Prints the names, sorted: as -dKflt does, or as a part of -vv. */
+/* Prints the names, sorted: as -dKflt does, and as a part of -vv. */
 void filters_dump(FILE *out);
 void filters_print(FILE *out);
 
-/* Adds a filter that no line asked for, behind those of lines; in the check phase. Its kind's
- * parse() is not called. False: no memory.
+/* Adds a filter without a `filter` line, after those of lines. For the check phase. The kind's
+ * parse() is not called. False: out of memory.
  */
 bool filter_conf_add(struct proxy *px, const struct filter_kind *kind);
-/* The filters of a proxy, NULL: none. And the one of this kind with that name, NULL: none. */
+/* Returns the filters of a proxy, or the one of this kind and name. NULL: none. */
 const struct filter_conf *filter_confs(const struct proxy *px);
 const struct filter_conf *filter_conf_find(const struct proxy *px, const struct filter_kind *kind,
 					   const char *name);
@@ -219,30 +221,32 @@ const struct filter_conf *filter_conf_find(const struct proxy *px, const struct 
  * On the stream's thread.
  */
 
-/* The first of the chain, NULL: none; the others are its ->next. */
+/* Returns the first filter of the chain, the others follow by ->next. NULL: none. */
 struct filter *filters_of_stream(const struct stream *s);
-/* The filter that <conf> has put on the way of <s>. NULL: it is not attached (yet). */
+/* Returns the filter that <conf> has inserted into <s>. NULL: not attached (yet). */
 struct filter *filter_of_stream(const struct stream *s, const struct filter_conf *conf);
-/* From now on data() gets the bytes of this side; or not any more: what is held passes. */
+/* Start and stop giving data() the bytes of this side. On stop, held bytes pass. */
 void filter_watch(struct filter *f, enum filter_side side);
 void filter_unwatch(struct filter *f, enum filter_side side);
-/* Has the stream run at the end of this turn; or, at the latest, in <ms>. */
+/* Makes the stream run at the end of this turn, or within <ms> at the latest. */
 void filter_wake(struct filter *f);
 void filter_wake_ms(struct filter *f, int64_t ms);
-/* In head(): the length that the body will have; or that it is not known. Says so in the fields of
- * the head as well. False: no memory.
+/* For head(): announces the length that the body will have, or that it is unknown, and edits the
+ * fields of the head accordingly. False: out of memory.
  */
 bool filter_set_length(struct http_msg *msg, uint64_t len);
 bool filter_set_chunked(struct http_msg *msg);
-/* The id of the filter that a stream waits for, or that ended it or answered; NULL: none. */
+/* Returns the id of the filter that the stream waits for, or of the one that ended or answered it.
+ * NULL: none.
+ */
 const char *filter_waiting(const struct stream *s);
 const char *filter_that_ended(const struct stream *s);
-/* The bytes that all filters hold of one side. And the same for flow control: one that holds more
- * than its kind wants counts as a full buffer.
+/* Returns the bytes that all filters hold of one side. filters_weight() is for flow control: it
+ * counts a filter that holds more than its kind's hold_max as a full buffer.
  */
 size_t filters_held(const struct stream *s, enum filter_side side);
 size_t filters_weight(const struct stream *s, enum filter_side side);
-/* Do bytes of this side belong to an HTTP message? Not in mode tcp and not in a tunnel. */
+/* Do the bytes of this side belong to an HTTP message? False in mode tcp and in a tunnel. */
 static inline bool filter_sees_http(const struct filter *f)
 {
 	return (f->stream->flags & (STRM_HTTP | STRM_TUNNEL)) == STRM_HTTP;

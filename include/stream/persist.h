@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* persist.h - requests that belong to a server: cookies, use-server, exceptions to both
+/* persist.h - persistence: cookies, use-server, and exceptions to both
  *
- * Purpose: says which server a request wants before balancing is asked, and keeps the cookie that
- *          says so: found and taken out of requests, inserted, rewritten or removed in answers.
- * Owns   : settings are of the generation; what a stream found is in its slot.
+ * Purpose: determines which server a request belongs to before balancing is asked, and maintains
+ *          the cookie that says so: it is found in and removed from requests, and inserted,
+ *          rewritten or removed in responses.
+ * Owns   : settings belong to the generation; the findings of a stream are in its slot.
  * Threads: the stream's. The key of dynamic cookies may be changed from any thread.
- * Fails  : without memory a cookie is left as it is, and a stream without its server is balanced.
+ * Fails  : out of memory: the cookie is left as it is, and a stream whose server is unknown is
+ *          balanced.
  * Manual : cookie, dynamic-cookie-key, force-persist, ignore-persist, persist rdp-cookie,
  *          option persist, use-server; cookie (server); 8.5 for the letters of logs.
  */
@@ -44,22 +46,22 @@ struct persist_rule {
 	bool force;
 };
 
-/* What a backend does. */
+/* Settings of a backend. */
 struct persist_proxy {
 	struct slice cookie;             /* its name; slice_none(): none */
 	unsigned options;                /* enum cookie_option */
 	int64_t max_idle_s, max_life_s;  /* 0: no limit */
 	const char *domains, *attributes;/* "; domain=a; domain=b"; NULL: none */
 	const char *key;                 /* atomic: of dynamic cookies; NULL: none */
-	char *own_key;                   /* owned: the same, when set at run time */
+	char *own_key;                   /* owned: the key that was set at run time */
 	unsigned is_dynamic;             /* atomic bool: dynamic cookies are in use */
 	struct persist_rule *first, *last;
 	const struct expr *rdp_cookie;   /* persist rdp-cookie; or NULL */
 };
 
-/* What a stream found out. */
+/* Findings of one stream. */
 struct persist {
-	struct server *wanted;   /* which its request belongs to; or NULL */
+	struct server *wanted;   /* the server that the request belongs to; or NULL */
 	char request, response;  /* letters of the log; 0: not looked at */
 	bool by_cookie;          /* <wanted> comes from the cookie (or RDP cookie) */
 	bool by_rule;            /* a use-server rule has chosen */
@@ -70,36 +72,36 @@ struct persist {
 
 extern struct slot persist_proxy_slot, persist_stream_slot;
 
-/* The settings of a backend. */
+/* Returns the settings of a backend. */
 struct persist_proxy *persist_of_proxy(const struct proxy *px);
 
-/* Looks for what the request wants; takes out of it what the server shall not see. Once, when its
- * rules are done.
+/* Finds out which server the request wants, and removes from it what the server must not see. Call
+ * once, after the rules of the request.
  */
 void persist_request(struct stream *s);
-/* Has <be> a line that persist_request() or persist_response() looks at, but for use-server and
- * tables?
+/* Has <be> a line for persist_request() or persist_response() to act on, other than use-server and
+ * stick tables?
  */
 bool persist_may_act(const struct proxy *be);
-/* The server that the request must go to now: NULL when it wants none, or one that may not be used
- * (then it is told in the letters).
+/* Returns the server that the request must go to now. NULL: it wants none, or one that may not be
+ * used (the termination letters then say so).
  */
 struct server *persist_server(struct stream *s);
-/* server_see() of the server that it wants. */
+/* Calls server_see() for the wanted server. */
 void persist_see(const struct stream *s);
-/* The value of the cookie that means <srv>: a text of the configuration, or one that is computed in
- * <room>; NULL: it has none. Any thread.
+/* Returns the cookie value for <srv>: a text of the configuration, or one computed in <room>. NULL:
+ * it has none. Any thread.
  */
 const char *persist_server_cookie_text(const struct server *srv, char room[17]);
-/* Its server was left: the next try need not be the server's. */
+/* The server was left: the next try may go to another one. */
 void persist_left(struct stream *s);
-/* The next try is another server's (then it is told in the letters). */
+/* The next try goes to another server (the termination letters then say so). */
 void persist_moved(struct stream *s);
-/* Is it bound to its server, whatever happens? */
+/* Must the stream stay with its server, whatever happens? */
 bool persist_is_forced(const struct stream *s);
-/* Edits the cookies of the answer. Once, when its rules are done. */
+/* Edits the cookies of the response. Call once, after the rules of the response. */
 void persist_response(struct stream *s);
-/* The last two letters of the termination state (%tsc). */
+/* Returns the last two letters of the termination state (%tsc). */
 void persist_letters(const struct stream *s, char letters[2]);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* process.h - sessions and streams of the whole process: totals, tunables, reloads and stops
+/* process.h - all sessions and streams of the process: totals, tunables, reloads and stops
  *
- * Purpose: what main sets before the threads run, and asks of sessions when a configuration follows
- *          another or the process stops.
+ * Purpose: what main() sets before the threads run, and what it asks of sessions when a
+ *          configuration replaces another one or the process stops.
  * Owns   : nothing.
- * Threads: setters before the threads; functions named *_thread() act on the calling thread's own.
+ * Threads: setters: before the threads run. Functions named *_thread() act on objects of the
+ *          calling thread.
  * Errors : none.
  * Manual : configuration 3.2; management 3.
  */
@@ -16,34 +17,34 @@
 
 struct config;
 
-/* A new generation was published: the sessions of the calling thread that are idle go on with it,
- * or are asked to leave when it has no place for them; others do so at their next request.
+/* A new generation was published: moves the idle sessions of the calling thread to it, or asks them
+ * to leave when it has no place for them. Other sessions move at their next request.
  */
 void sessions_follow_thread(void);
-/* Ends the streams of the calling thread that are of generation <number> or of an older one, unless
- * it is the live one.
+/* Ends the streams of the calling thread that belong to generation <number> or to an older one,
+ * except those of the live generation.
  */
 void streams_kill_older_thread(unsigned number);
-/* Closes idle connections to servers of older generations: those to a server that the live one has
- * too are kept.
+/* Closes idle connections to servers of older generations. Connections to a server that the live
+ * generation has too are kept.
  */
 void server_conns_follow_thread(void);
-/* Asks client connections of the calling thread to go (soft stop): one of <of> of those that were
- * not asked yet. With 1, so is each one that comes later, out of a backlog or from a handshake.
+/* Asks client connections of the calling thread to close (soft stop): one out of every <of> that
+ * were not asked yet. 1: all, including those that arrive later from a backlog or a handshake.
  */
 void sessions_stop_thread(unsigned of);
 
-/* Which parts of <descriptors>, that the process may have, are for idle connections to servers
- * (tune.pool-low-fd-ratio, tune.pool-high-fd-ratio), and whether threads give each other some
- * (tune.idle-pool.shared). Before the threads.
+/* Sets how many of <descriptors>, the number that the process may have, are for idle connections to
+ * servers (tune.pool-low-fd-ratio, tune.pool-high-fd-ratio), and whether threads share them
+ * (tune.idle-pool.shared). Before the threads run.
  */
 void stream_limit_idle(const struct config *cfg, int64_t descriptors);
-/* What the kernel is told of the sockets of one side; 0: its own defaults. */
+/* Kernel settings for the sockets of one side; 0: the system's defaults. */
 struct stream_socket_tunes {
 	int rcvbuf, sndbuf, notsent_lowat;
 };
 
-/* Of the stream engine; tune.bufsize is given with block_set_size(). */
+/* Tunables of the stream engine; tune.bufsize is set with block_set_size(). */
 struct stream_tunes {
 	unsigned fields_max, maxrewrite;
 	unsigned log_uri_max;            /* bytes of a URI in logs */
@@ -53,11 +54,11 @@ struct stream_tunes {
 	struct stream_socket_tunes server;
 };
 
-/* Has what the section `global` of <cfg> says of the stream engine be in force (stream_conf.c).
- * Before the threads, and before sockets are opened.
+/* Applies what the section `global` of <cfg> says about the stream engine (stream_conf.c). Before
+ * the threads run and before sockets are opened.
  */
 void stream_apply_tunes(const struct config *cfg);
-/* The tunables in force: never NULL. From any thread. */
+/* Returns the tunables in force, never NULL. Any thread. */
 const struct stream_tunes *stream_tunes(void);
 
 extern const struct module mod_net, mod_mux, mod_stream, mod_stream_log;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* route.h - routes: backends say which requests of a frontend they want
+/* route.h - routes: backends declare which requests of a frontend they want
  *
- * Purpose: turns `route` lines of backends into rules of frontends, where these say `use-routes`.
+ * Purpose: turns `route` lines of backends into rules of the frontends, at the place of their
+ *          `use-routes` line.
  * Owns   : routes belong to the configuration.
- * Threads: the check phase's.
- * Fails  : unknown frontends, frontends without a place for routes and routes that are never
- *          reached are alerts.
+ * Threads: that of the check phase.
+ * Fails  : these are alerts: an unknown frontend, a frontend without `use-routes`, a route that is
+ *          never reached.
  * Manual : configuration route (an extension).
  */
 #ifndef STREAM_ROUTE_H
@@ -14,7 +15,7 @@
 struct config;
 struct diag_list;
 
-/* Puts the routes in their places. Before the rules of proxies are checked. */
+/* Inserts the routes at their places. Must run before the rules of proxies are checked. */
 void routes_check(struct config *cfg, struct diag_list *diags);
 
 extern const struct module mod_route;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sample.h - what sample fetches of traffic share. All is called on the stream's thread. */
+/* sample.h - helpers shared by sample fetches of traffic. All run on the stream's thread. */
 #ifndef STREAM_SAMPLE_H
 #define STREAM_SAMPLE_H
 
@@ -10,7 +10,7 @@
 #include "proxy/proxy.h"
 #include "stream/stream.h"
 
-/* A text that lives longer than the evaluation; absent: no sample. */
+/* Gives a text that outlives the evaluation. No text: no sample. */
 static inline enum expr_result smp_give_text(struct sample *out, struct slice text)
 {
 	if (!text.ptr)
@@ -21,7 +21,7 @@ static inline enum expr_result smp_give_text(struct sample *out, struct slice te
 	return EXPR_FOUND;
 }
 
-/* An IPv4 or IPv6 address; any other kind: no sample. */
+/* Gives an IPv4 or IPv6 address. Another family: no sample. */
 static inline enum expr_result smp_give_addr(struct sample *out, const struct addr *a)
 {
 	out->flags = 0;
@@ -37,15 +37,15 @@ static inline enum expr_result smp_give_addr(struct sample *out, const struct ad
 	return EXPR_FOUND;
 }
 
-/* All bytes of <q> in one piece: copied to the stream's arena when they are in several.
- * slice_none(): no memory.
+/* Returns all bytes of <q> in one piece, copied to the stream's arena if they are in several.
+ * slice_none(): out of memory.
  */
 struct slice smp_bytes(struct stream *s, const struct block_queue *q);
-/* The request that the first bytes of a TCP stream make, if they are one. NULL: *ret tells. */
+/* Parses the first bytes of a TCP stream as a request. NULL: *ret tells why. */
 const struct http_msg *smp_sniff(struct expr_ctx *ctx, enum expr_result *ret);
 
-/* The request's head, which rules on the answer do not look at: it is taken for sent. NULL: *ret
- * tells whether it may still come.
+/* Returns the request's head. Rules on responses do not see it, because it counts as sent. NULL:
+ * *ret tells whether it may still come.
  */
 static inline const struct http_msg *smp_request(struct expr_ctx *ctx, enum expr_result *ret)
 {
@@ -62,7 +62,7 @@ static inline const struct http_msg *smp_request(struct expr_ctx *ctx, enum expr
 	return NULL;
 }
 
-/* The response's head, NULL: there is none (yet). */
+/* Returns the response's head. NULL: there is none (yet), *ret tells. */
 static inline const struct http_msg *smp_response(struct expr_ctx *ctx, enum expr_result *ret)
 {
 	const struct stream *s = ctx->stream;
@@ -76,8 +76,8 @@ static inline const struct http_msg *smp_response(struct expr_ctx *ctx, enum exp
 	return NULL;
 }
 
-/* Turns a text into the number at its start, as *_val fetches do; 0 when there is none, the least
- * or the largest number of 64 bits for one beyond them.
+/* Turns a text into the number at its start, as *_val fetches do. 0 without digits; a number beyond
+ * 64 bits gives the least or the largest one.
  */
 static inline enum expr_result smp_text_to_int(struct sample *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stick.h - stick rules: a backend remembers in a table which server a key was sent to
+/* stick.h - stick rules: a backend remembers in a stick table which server a key was sent to
  *
  * Purpose: stick on, match, store-request, store-response; non-stick.
- * Owns   : rules belong to the generation; the keys of a request to its stream.
+ * Owns   : rules belong to the generation; the keys of a request belong to its stream.
  * Threads: the stream's.
- * Fails  : without memory, or with a full table, nothing is stored and the request is balanced.
+ * Fails  : out of memory, or with a full table, nothing is stored and the request is balanced.
  * Manual : configuration 4.2 stick match, stick on, stick store-request, stick store-response; 5.2
  *          non-stick.
  */
@@ -17,8 +17,9 @@
 struct server;
 struct stream;
 
-/* The rules on the request, once its backend is known. Returns the server of the first key that is
- * known and may serve; NULL: none, or <matches> is false: nothing is to be looked for.
+/* Runs the rules on the request, once its backend is known. Returns the server of the first key
+ * that is known and whose server may be used. NULL: none, or <matches> is false and nothing was
+ * looked up.
  */
 struct server *stick_request(struct stream *s, bool matches);
 /* Stores the server of <s> under the keys that the request noted, then under those of the rules on

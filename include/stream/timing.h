@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* timing.h - the spans of a stream's life in milliseconds: one definition for logs and fetches
+/* timing.h - the phases of a stream in milliseconds: one definition for logs and fetches
  *
- * -1: a date of it was not reached. Manual 8.4. On the stream's thread.
+ * -1: one of the two dates was not reached. Manual 8.4. Call on the stream's thread.
  */
 #ifndef STREAM_TIMING_H
 #define STREAM_TIMING_H
@@ -23,8 +23,8 @@ static inline int64_t timing_handshake(const struct stream *s)
 	return s->id.in_session ? 0 : s->sess->handshake_ms;
 }
 
-/* %t, in microseconds since 1970: when the connection was accepted; for later requests: when the
- * one before was over. <s> may be NULL.
+/* %t, in microseconds since 1970: when the connection was accepted or, for later requests, when the
+ * previous request was over. <s> may be NULL.
  */
 static inline uint64_t timing_accept_wall_us(const struct session *sess, const struct stream *s)
 {

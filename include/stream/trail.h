@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* trail.h - the way that a stream took: which rules applied, which servers were tried, why it ended
+/* trail.h - the way a stream took: rules that applied, servers tried, the reason of its end
  *
  * Purpose: one description of a stream's way for all that show it: the command `why`, the alias
  *          %trail and the fetch stream_trail of log lines. A stream remembers the numbers of the
- *          rules that applied (rule_list.h has how often each did); all else is looked up when its
- *          way is told.
+ *          rules that applied (rule_list.h counts how often each did); everything else is looked up
+ *          when the description is made.
  * Owns   : each frontend has a ring of the last streams that ended badly, of tune.failed-requests
- *          entries, each made when it is first needed. The rings outlive a reload.
- * Threads: trail_*() and failure_keep(): the stream's. failure_read(): any; a reader and a writer
- *          of one entry do not wait for each other.
- * Fails  : without memory a failure is not kept; more than FAILURES_A_SECOND of a thread are not.
+ *          entries, each allocated when it is first needed. The rings survive a reload.
+ * Threads: trail_*() and failure_keep(): the stream's. failure_read(): any; readers and writers of
+ *          an entry do not block each other.
+ * Fails  : out of memory, a failure is not kept; nor is more than FAILURES_A_SECOND per thread.
  * Manual : management 9.3 why (an extension).
  */
 #ifndef STREAM_TRAIL_H
@@ -22,11 +22,11 @@
 #include "stream/stream.h"
 
 #define FAILURES_A_SECOND 1000
-#define FAILURE_TRIES 8       /* of the servers that were given up, the last ones */
+#define FAILURE_TRIES 8       /* the last servers that were given up */
 #define FAILURE_TEXT 2048
-#define FAILURE_BYTES 256     /* of what was no valid message */
+#define FAILURE_BYTES 256     /* around the invalid byte */
 
-/* A part of the texts of a description; len 0: there is none. */
+/* A part of the description's text; len 0: absent. */
 struct failure_text {
 	uint16_t at, len;
 };
@@ -46,29 +46,29 @@ struct failure_try {
 	int error;                       /* errno of the connection; 0: none */
 };
 
-/* What was received and broke the protocol, around the place. */
+/* The received bytes that broke the protocol, around the first bad byte. */
 struct failure_bytes {
-	uint16_t len, at;                /* at: of the first bad byte, in <text> */
-	uint32_t from;                   /* offset of <text> in what was received */
+	uint16_t len, at;                /* at: index of the first bad byte in <text> */
+	uint32_t from;                   /* offset of <text> in the received bytes */
 	char text[FAILURE_BYTES];
 };
 
-/* A stream's way, complete in itself: nothing of it points anywhere. */
+/* The way of a stream, self-contained: it has no pointers to other objects. */
 struct failure {
-	uint64_t serial;                 /* in the process; 0: it is not kept */
+	uint64_t serial;                 /* unique in the process; 0: not kept */
 	uint64_t wall_us;
-	uint64_t received, sent;         /* bytes of the client, to it */
+	uint64_t received, sent;         /* from the client, to the client */
 	struct failure_text id, frontend, backend, server, client, request, how;
 	uint16_t status;
 	uint8_t end, stage;              /* enum stream_end, enum stream_stage */
-	char letters[2];                 /* of the log */
+	char letters[2];                 /* termination state */
 	uint16_t retries;
-	uint32_t server_queue, backend_queue; /* waiters that were ahead */
+	uint32_t server_queue, backend_queue; /* waiters ahead of it */
 	int error;                       /* errno of the last connection; 0: none */
 	int64_t handshake_ms, idle_ms, request_ms, queue_ms, connect_ms, response_ms, active_ms;
 	uint8_t rule_count, try_count;
-	uint32_t rules_before;           /* applied before rules[0], and are not known any more */
-	int decided;                     /* the rule that ended the stream; -1: none did */
+	uint32_t rules_before;           /* rules before rules[0] that applied and were forgotten */
+	int decided;                     /* index of the rule that ended the stream; -1: none */
 	struct failure_rule rules[TRAIL_RULES];
 	struct failure_try tries[FAILURE_TRIES];
 	struct failure_bytes bytes;
@@ -84,29 +84,31 @@ static inline struct slice failure_slice(const struct failure *f, struct failure
 /* "HTTP_REQUEST_FE", by enum stream_stage. */
 extern const char *const stream_stage_names[STAGE_COUNT];
 
-/* The stream's server is given up for another try because of <why>, an end that it does not become;
- * END_NONE: because of the status of the answer in s->res.
+/* Notes that the stream's server is given up for another try because of <why>, which does not
+ * become the stream's end; END_NONE: because of the status of the response in s->res.
  */
 void trail_note_try(struct stream *s, enum stream_end why);
 /* Describes the stream as it is now. */
 void trail_describe(struct stream *s, struct failure *f);
 #define TRAIL_LINE_MAX 2048 /* longer ones are cut */
-/* In one line: "http-request deny (web.cfg:12); server s2 by roundrobin after s1 CONNECT_FAILED".
- * Nothing for a stream that has not come that far.
+/* Appends one line: "http-request deny (web.cfg:12); server s2 by roundrobin after s1
+ * CONNECT_FAILED". Appends nothing for a stream that has not come that far.
  */
 void trail_put_line(struct stream *s, struct strbuf *out);
 
-/* Keeps the stream, which is over, if it ended badly; the function of trail_set_keeper() decides
- * that.
+/* Keeps the description of the stream, which is over, if it ended badly; the function given to
+ * trail_set_keeper() decides that.
  */
 void failure_keep(struct stream *s);
-/* The <back>-th last one of <px>, 0: the last one. False: there is none, or it is being written. */
+/* Reads the <back>-th last entry of <px>; 0: the last one. False: there is none, or it is being
+ * written.
+ */
 bool failure_read(const struct proxy *px, unsigned back, struct failure *out);
-/* How many are kept of <px> at most, those that were not made yet included; 0: it has no ring. */
+/* Returns the size of the ring of <px>, entries not allocated yet included; 0: it has no ring. */
 unsigned failure_room(const struct proxy *px);
-/* How many were not kept, since the start: too many, or no memory. */
+/* Returns how many were not kept since the start: too many per second, or out of memory. */
 uint64_t failures_missed(void);
-/* What is kept of <px> goes to <next>, the generation that takes its place. Thread 0. */
+/* Moves the ring of <px> to <next>, the generation that replaces its own. Thread 0. */
 void failures_pass_on(struct config *next, const struct proxy *px);
 
 extern const struct module mod_failures;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wait.h - how a stream waits for something outside of it
+/* wait.h - how a stream waits for an outside event
  *
- * Purpose: a rule, a fetch or a filter needs what is not there yet: the answer of a name server, a
- *          slow hash, an agent's verdict. Its code puts a struct stream_wait into what it keeps of
- *          the stream, begins the wait and returns RULE_WAIT (EXPR_WAIT, ...). The stream stays in
- *          its stage, and other streams are served meanwhile. When the answer is there,
- *          stream_wake() ends the wait and runs the stream, which comes back to the same rule.
- *          A stream that ends before, in whatever stage, cancels its waits.
+ * Purpose: a rule, a fetch or a filter needs something that is not there yet: a DNS response, a
+ *          slow hash, an agent's verdict. Its code embeds a struct stream_wait in its per-stream
+ *          data, begins the wait and returns RULE_WAIT (EXPR_WAIT, ...). The stream stays in its
+ *          stage, and other streams are served meanwhile. When the result is there, stream_wake()
+ *          ends the wait and runs the stream, which comes back to the same rule. A stream that ends
+ *          before that, in whatever stage, cancels its waits.
  *
  *     static const struct stream_wait_kind lookup = { .name = "lookup", .cancel = lookup_cancel };
  *     struct lookup { struct stream_wait wait; ... };
@@ -16,11 +16,11 @@
  *     answer:  l->result = ...; stream_wake(&l->wait);
  *     cancel:  ask_forget(l);
  *
- *          An action finds its wait again by s->rule.data, which is NULL when the action begins;
- *          anything else by stream_wait_find().
+ *          An action finds its wait again through s->rule.data, which is NULL when the action
+ *          begins; other code through stream_wait_find().
  * Owns   : a stream_wait is a member of its user's object, often in the stream's arena, and lives
  *          until the wait is over. A stream may have several waits at a time (a rule and a filter).
- * Threads: the stream's. An answer of another thread comes through a mailbox or a task.
+ * Threads: the stream's. A result from another thread must be passed by a mailbox or a task.
  * Errors : none: nothing is allocated. A wait has no deadline of its own: see stream_wait_ms().
  */
 #ifndef STREAM_WAIT_H
@@ -32,29 +32,29 @@
 struct stream;
 struct stream_wait;
 
-/* What can be waited for. */
+/* A kind of wait. */
 struct stream_wait_kind {
 	const char *name; /* one word, for traces and `show sess all` */
-	/* The wait ended without an answer: nothing may call stream_wake(w) after this. */
+	/* The wait ended without a result: stream_wake(w) must not be called any more. */
 	void (*cancel)(struct stream_wait *w);
 };
 
 struct stream_wait {
 	const struct stream_wait_kind *kind;
 	struct stream *stream;    /* NULL: the wait is over, or has not begun */
-	struct stream_wait *next; /* the stream's others */
+	struct stream_wait *next; /* next wait of the stream */
 };
 
-/* <w>, which is not waiting, waits for <s>. */
+/* Begins a wait of <s>; <w> must not be waiting. */
 void stream_wait_begin(struct stream *s, struct stream_wait *w,
 		       const struct stream_wait_kind *kind);
-/* The answer to <w>, which waits, is there: ends the wait and runs the stream before it returns (or
- * once more, when the stream is being run). The stream may be freed, and what is in its arena.
+/* The result that <w> waits for is there: ends the wait and runs the stream before returning (or
+ * runs it once more, if it is running). The stream, and all that lies in its arena, may be freed.
  */
 void stream_wake(struct stream_wait *w);
-/* Ends the wait of <w> without an answer. Harmless when it is over. */
+/* Ends the wait of <w> without a result. Harmless if it is over. */
 void stream_wait_cancel(struct stream_wait *w);
-/* The wait of this kind that began last, or NULL. */
+/* Returns the last wait of this kind that began, or NULL. */
 struct stream_wait *stream_wait_find(const struct stream *s, const struct stream_wait_kind *kind);
 
 static inline bool stream_wait_is_over(const struct stream_wait *w)
