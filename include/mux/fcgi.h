@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fcgi.h - the FastCGI mux, towards servers: one connection, one or many requests at once
+/* fcgi.h - the FastCGI mux, for servers: one connection, one or several requests at a time
  *
- * Purpose: turns requests into records for an application and its records into answers. It is
- *          reached through its row of the table, mux_fcgi in mux/mux.h; here is what it has to know
- *          of the application, which stands in mux_settings.fcgi.
- * Owns   : the connection, until it ends; its owner is then told.
+ * Purpose: turns requests into records for an application, and its records into responses. Accessed
+ *          through its row of the table, mux_fcgi in mux/mux.h. This header has what the mux must
+ *          know about the application, which mux_settings.fcgi points to.
+ * Owns   : the connection until it ends, then notifies its owner.
  * Threads: that of the connection.
- * Numbers: requests are 1, 3, 5... of their connection, and never used again. One that was given up
- *          keeps its number, and its place among those at once, until the application ends it.
+ * Numbers: request ids on a connection are 1, 3, 5..., never reused. An aborted request keeps its
+ *          id, and counts as one of those at a time, until the application ends it.
  * Idle   : without a request it holds no buffer.
  * Source : FastCGI Specification 1.0; codec/fcgi.h, http/cgi.h
  */
@@ -20,17 +20,17 @@
 struct endpoint;
 struct strbuf;
 
-/* An application, as its connections see it. Lives as long as the settings. */
+/* An application, as its connections see it. Must live as long as the settings. */
 struct fcgi_peer {
-	bool keep_conn;         /* it leaves the connection open behind a request */
+	bool keep_conn;         /* it leaves the connection open after a request */
 	bool get_values;        /* ask it for its limits first */
-	bool mpxs_conns;        /* several requests at once on one connection, at most: */
+	bool mpxs_conns;        /* several requests at a time on one connection, at most: */
 	unsigned max_reqs;
-	/* Adds the parameters of the request ep->tx_head, as PARAMS has them. False: it cannot be
-	 * asked for.
+	/* Adds the parameters of the request ep->tx_head, encoded for PARAMS. False: the request
+	 * cannot be expressed.
 	 */
 	bool (*params)(const struct fcgi_peer *peer, struct endpoint *ep, struct strbuf *out);
-	/* What the application says on stderr. */
+	/* Reports text that the application wrote to stderr. */
 	void (*say)(const struct fcgi_peer *peer, struct slice text);
 };
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* h2.h - the HTTP/2 mux, both sides: one connection, many messages at once
+/* h2.h - the HTTP/2 mux, both sides: one connection, many messages at a time
  *
- * Purpose: turns a connection's frames into heads, body slices and ends of messages, each for the
- *          endpoint of its own stream, and back (RFC 9113, RFC 8441). Answers PING and SETTINGS,
- *          keeps the windows, ends with GOAWAY. It is reached through its row of the table, mux_h2
- *          in mux/mux.h; here are its settings and what it counts.
- * Owns   : the connection, until it ends; its owner is then told. A stream here lives as long as
- *          its endpoint is attached.
+ * Purpose: turns the frames of a connection into heads, body slices and ends of messages, each for
+ *          the endpoint of its stream, and back (RFC 9113, RFC 8441). Answers PING and SETTINGS,
+ *          manages the windows, ends with GOAWAY. Accessed through its row of the table, mux_h2 in
+ *          mux/mux.h; this header has its settings and counters.
+ * Owns   : the connection until it ends, then notifies its owner. A stream of the mux lives as long
+ *          as its endpoint is attached.
  * Threads: that of the connection.
- * Sending: what the streams say in one turn of the loop is gathered and leaves in one system call
- *          when the turn ends. EP_TX_DONE is set when the connection took all; its queue is
- *          bounded.
+ * Sending: what the streams send in one turn of the loop is gathered and leaves in one system call
+ *          at the end of the turn. EP_TX_DONE is set when the connection has taken everything; its
+ *          queue is bounded.
  * Idle   : without a stream it holds no buffer.
- * Bounds : streams at once, frames a turn, answers to control frames, bytes of a head, windows.
- *          What a well-behaved peer never does is counted (glitches) and may end the connection.
+ * Bounds : limits for concurrent streams, frames per turn, responses to control frames, bytes of a
+ *          head, windows. What a well-behaved peer never does is counted (glitches) and may end the
+ *          connection.
  * Config : tune.h2.*, option disable-h2-upgrade, bind's proto and alpn. See: doc/internals/h2.md
  */
 #ifndef MUX_H2_H
@@ -24,14 +25,14 @@
 
 struct config;
 
-/* What the global section says of one side, in its order; 0 where that means no limit. */
+/* Settings of the global section for one side, in its order; 0 where 0 means no limit. */
 struct h2_limits {
 	int glitches, window, streams, frames_at_once, rst_at_once, total_streams;
 	uint64_t rxbuf;
 };
 
 struct h2_tunes {
-	struct h2_limits fe, be;   /* towards clients and servers */
+	struct h2_limits fe, be;   /* for clients and for servers */
 	int table_size, window, streams, frame_size;
 	int h1_fe_glitches, h1_be_glitches; /* tune.h1.*.glitches-threshold; 0: no limit */
 	int elasticity;            /* tune.streams-elasticity: percent; 0: none */
@@ -40,7 +41,7 @@ struct h2_tunes {
 	unsigned log_errors;       /* enum h2_log_errors */
 };
 
-/* What the mux counts, X(NAME), in the order of `show stat`. CONNS and STREAMS are gauges. */
+/* The counters of the mux, X(NAME), in the order of `show stat`. CONNS and STREAMS are gauges. */
 #define H2_COUNTS(X) \
 	X(HEADERS) X(DATA) X(SETTINGS) X(RESETS) X(GOAWAYS) X(CONN_ERRORS) X(STREAM_ERRORS) \
 	X(RESETS_SENT) X(GOAWAYS_SENT) X(CONNS) X(STREAMS) X(CONNS_TOTAL) X(STREAMS_TOTAL)
@@ -53,7 +54,7 @@ enum h2_counter {
 
 enum h2_log_errors { H2_LOG_STREAM, H2_LOG_CONNECTION, H2_LOG_NONE };
 
-/* The values of a generation that has started. */
+/* Returns the values of a generation that has started. */
 const struct h2_tunes *h2_tunes_of(const struct config *cfg);
 
 #endif

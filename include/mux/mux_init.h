@@ -7,17 +7,17 @@
 #include "conf/conf.h"
 #include "mux/mux.h"
 
-/* Makes the pools; <fields_max>: tune.http.maxhdr. Once. False: no memory. */
+/* Create the pools; <fields_max>: tune.http.maxhdr. Call once. False: out of memory. */
 bool h1_init(unsigned fields_max);
 bool pass_init(void);
 bool fcgi_init(void);
-/* Per thread. */
+/* Per thread: begin and end. False: out of memory. */
 bool h1_thread_init(void);
 void h1_thread_fini(void);
 bool pass_thread_init(void);
 bool fcgi_thread_init(void);
 
-/* h1-case-adjust and its file: keywords and where they are kept. */
+/* Keywords of h1-case-adjust and its file, and the slot of their table. */
 extern const struct conf_keyword h1_case_keywords[];
 extern struct slot h1_case_slot;
 
