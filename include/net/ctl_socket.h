@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ctl_socket.h - Runtime API connections: sockets in front of ctl's sessions
+/* ctl_socket.h - Runtime API connections: the sockets of ctl's sessions
  *
- * Purpose: accepts administration connections, feeds what they send to a struct ctl_session and
- *          sends what it makes.
+ * Purpose: accepts administration connections, passes received bytes to a struct ctl_session and
+ *          sends its output.
  * Owns   : a ctl_socket owns its listening descriptor; each connection belongs to its thread.
- * Threads: made and closed by any thread, start_thread on each; accepted connections stay on the
- *          thread that accepted them.
- * Limits : stats maxconn counts over all sockets; stats timeout closes idle connections.
- * Errors : NULL or false when memory is out; a broken connection is closed silently.
+ * Threads: created and closed by any thread; start_thread is called on each; accepted connections
+ *          stay on the thread that accepted them.
+ * Limits : stats maxconn limits all sockets together; stats timeout closes idle connections.
+ * Errors : NULL or false when out of memory; a broken connection is closed silently.
  * Manual : configuration 3.1 stats socket, management 9.3.
  */
 #ifndef NET_CTL_SOCKET_H
@@ -20,59 +20,65 @@
 struct conn;
 struct ctl_socket;
 
-/* Takes over listening descriptor <fd>; <severity>: what `set severity-output` calls none (0),
- * number (1), string (2). NULL: no memory, the caller keeps the descriptor.
+/* Takes over listening descriptor <fd>; <severity>: in the terms of `set severity-output`, none
+ * (0), number (1), string (2). NULL: out of memory, the caller keeps the descriptor.
  */
 struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity);
-/* Its clients may ask for this process's listening sockets (expose-fd listeners). */
+/* Allows its clients to ask for this process's listening sockets (expose-fd listeners). */
 void ctl_socket_set_exposing(struct ctl_socket *s);
-/* A connection that is there already, on the calling thread, with the rights of <level>; it may ask
- * for the listening sockets. Takes over <fd>.
+/* Serves an existing connection on the calling thread, with the rights of <level>; it may ask for
+ * the listening sockets. Takes over <fd>.
  */
 void ctl_connection_new(int fd, enum ctl_level level);
-/* Its listening descriptor, borrowed; -1: closed. On a thread of the loops: it stays open until
- * this turn ends.
+/* Returns its listening descriptor, borrowed; -1: closed. On a worker thread, it stays open until
+ * the end of this turn.
  */
 int ctl_socket_fd(const struct ctl_socket *s);
-/* A copy of it, the caller's; -1: closed, or no descriptor is left. From any thread. */
+/* Returns a duplicate of the descriptor, owned by the caller; -1: closed, or out of descriptors.
+ * Any thread.
+ */
 int ctl_socket_dup(const struct ctl_socket *s);
 /* Begins to accept on the calling thread. */
 void ctl_socket_start_thread(struct ctl_socket *s);
-/* Stops accepting for a while / again; from any thread. */
+/* Pauses or resumes accepting. Any thread. */
 void ctl_socket_pause(struct ctl_socket *s, bool on);
-/* Like listener_look_again(). */
+/* As listener_look_again(). */
 void ctl_socket_look_again(struct ctl_socket *s);
-/* Stops accepting and closes the socket; connections go on. From any thread; with <drain>, which is
- * for those of the loops, clients in the backlog are accepted first.
+/* Stops accepting and closes the socket; connections continue. Any thread; with <drain>, which is
+ * allowed on worker threads only, clients in the backlog are accepted first.
  */
 void ctl_socket_close(struct ctl_socket *s, bool drain);
-/* Closes the socket and frees it: once no thread runs its loop with it. NULLs; NULL is harmless. */
+/* Closes the socket and frees the object, once no thread runs its loop with it. NULLs the pointer;
+ * NULL is harmless.
+ */
 void ctl_socket_free(struct ctl_socket **s);
-/* Most connections at once over all sockets (stats maxconn); from any thread. */
+/* Sets the maximum of connections over all sockets (stats maxconn). Any thread. */
 void ctl_socket_set_max(unsigned connections);
-/* Connections of the process, now and since the start. */
+/* Return the number of connections of the process, now and since the start. */
 unsigned ctl_connections_count(void);
 unsigned long long ctl_connections_total(void);
-/* Closes the connections of the calling thread: all, or only those that wait for another
- * command than their first.
+/* Closes the connections of the calling thread: all, or only those that have run a command and wait
+ * for another.
  */
 void ctl_connections_close_thread(bool all);
-/* What a dump tells of a connection. */
+/* Facts about a connection, for dumps. */
 struct ctl_connection_info {
 	const void *id;
 	const struct conn *conn;
 	uint64_t since_ns, wall_us; /* when it was accepted: monotonic, and since 1970 */
 	int64_t timeout_ms;
-	uint64_t expire_ms;         /* clock_now_ms() scale; TIMER_NEVER: does not */
-	unsigned runs;              /* how often it moved */
+	uint64_t expire_ms;         /* on the scale of clock_now_ms(); TIMER_NEVER: no timeout */
+	unsigned runs;              /* how often it made progress */
 };
-/* Calls <fn> for those of the calling thread; it must not end any. */
+/* Calls <fn> for each connection of the calling thread; <fn> must not end any. */
 void ctl_connections_visit(void (*fn)(void *ctx, const struct ctl_connection_info *info),
 			   void *ctx);
-/* Ends the one of the calling thread that has this id; false: none has. */
+/* Ends the connection of the calling thread that has this id. False: none has. */
 bool ctl_connection_kill(const void *id);
 
-/* Per thread, before its first connection, and after its loop: closes what is left. */
+/* Per thread: before its first connection, and after its loop (closes what is left). False: out of
+ * memory.
+ */
 bool ctl_socket_thread_init(void);
 void ctl_socket_thread_fini(void);
 

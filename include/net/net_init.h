@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-/* Each makes its pools and names its handlers, once. False: no memory. */
+/* Each creates its pools and names its handlers. Call once. False: out of memory. */
 bool conn_init(void);
 bool raw_init(void);
 bool listener_init(void);
 bool ctl_socket_init(void);
-/* Each thread's part of raw.c. True. */
+/* Prepares raw.c on the calling thread. Returns true. */
 bool raw_thread_init(void);
 
 #endif

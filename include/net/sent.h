@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sent.h - how much this process sends
+/* sent.h - counts what this process sends
  *
- * Bytes that sockets took, counted where they are handed over: to clients and to servers, of
- * checks, of peers and of the Runtime API; TLS as it is encrypted, QUIC by its datagrams.
- * `show info` tells them as TotalBytesOut, TotalSplicedBytesOut and BytesOutRate (management guide,
- * chapter 9). Not among them: what is logged, and what DNS asks.
+ * Counts the bytes that sockets took: sent to clients and servers, by checks, peers and the Runtime
+ * API; TLS bytes as encrypted, QUIC as datagrams. `show info` reports them as TotalBytesOut,
+ * TotalSplicedBytesOut and BytesOutRate (management guide, chapter 9). Not counted: log messages
+ * and DNS queries.
  *
  * Each thread group counts on a cache line of its own. Any thread may read.
  */
@@ -14,15 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A socket of this thread took <bytes>. */
+/* Counts <bytes> that a socket of this thread took. */
 void sent_add(size_t bytes);
-/* The same, of bytes that went through a pipe. */
+/* As sent_add(), for bytes that went through a pipe. */
 void sent_add_spliced(size_t bytes);
 
-/* Bytes since the start. */
+/* Return the bytes since the start: all, and spliced ones. */
 uint64_t sent_total(void);
 uint64_t sent_total_spliced(void);
-/* Bytes of the second that just passed, in units of 32. */
+/* Returns the bytes of the last second; counted in units of 32. */
 uint64_t sent_rate(void);
 
 #endif
