@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* auth.h - user lists, and checking passwords without holding a thread
+/* auth.h - user lists, and password checks that do not block a thread
  *
  * A user list (section userlist) has users, whose passwords are plain or hashed by crypt(3), and
- * groups of them. A hash is made to be slow, so it is computed by a few threads of their own, and
- * its verdict is remembered by the thread that asked, in a table of fixed size whose keys tell
- * nothing of the passwords.
+ * groups of users. Hashes are slow on purpose, so dedicated threads compute them. The asking thread
+ * remembers the verdict in a table of fixed size, whose keys do not reveal the passwords.
  * Owns   : user lists belong to the configuration. A job belongs to the pool until it is done or
- *          cancelled; it holds copies, so no configuration has to outlive it.
+ *          cancelled; it holds copies, so it may outlive any configuration.
  * Threads: lists are immutable after the check phase. A job is begun, answered and cancelled on one
- *          thread of the program.
- * Fails  : without memory, or with too many jobs waiting, a password is wrong.
+ *          worker thread.
+ * Fails  : out of memory, or with too many jobs waiting, a password counts as wrong.
  * Manual : configuration 12.2
  */
 #ifndef HTTP_AUTH_H
@@ -26,35 +25,35 @@ struct userlist;
 struct auth_user;
 struct auth_job;
 
-/* A user list by its name, or NULL. */
+/* Finds a user list by name. NULL: none. */
 const struct userlist *userlist_find(const struct config *cfg, const char *name);
-/* A user of a list, or NULL. */
+/* Finds a user of a list. NULL: none. */
 const struct auth_user *userlist_user(const struct userlist *list, struct slice name);
-/* The name of the group of this number (from 0) that the user is in; slice_none(): no more. */
+/* Returns the name of the <number>-th group (from 0) of the user; slice_none(): no more. */
 struct slice auth_user_group(const struct auth_user *user, unsigned number);
 struct slice auth_user_name(const struct auth_user *user);
 
 enum auth_verdict { AUTH_WRONG, AUTH_RIGHT, AUTH_UNKNOWN };
 
-/* Is it this user's password, as far as it is known without computing a hash? */
+/* Is it this user's password? Answers without computing a hash: AUTH_UNKNOWN if one is needed. */
 enum auth_verdict auth_verdict_known(const struct auth_user *user, struct slice password);
-/* Computes it on this thread, and remembers it. Slow. */
+/* Computes the verdict on this thread and remembers it. Slow. */
 bool auth_verdict_now(const struct auth_user *user, struct slice password);
-/* Has it computed by the pool: <done> is called on this thread, later, with the verdict
- * remembered. NULL: it cannot be.
+/* Makes the pool compute the verdict: <done> is called on this thread, later, when the verdict is
+ * remembered. NULL: not possible.
  */
 struct auth_job *auth_job_begin(const struct auth_user *user, struct slice password,
 				void (*done)(void *ctx), void *ctx);
-/* <done> will not be called. */
+/* Cancels a job: <done> will not be called. */
 void auth_job_cancel(struct auth_job *job);
 
-/* What a request says of its user: of Authorization, or of <field>. */
+/* The credentials in a request's Authorization, or in field <field>. */
 struct auth_fields {
 	struct slice type;            /* "Basic", as written */
 	struct slice user, password;  /* Basic; in the arena */
 	struct slice token;           /* Bearer */
 };
-/* False: no such field, or one that is not well-formed. */
+/* Parses the field. False: it is missing or malformed. */
 bool auth_fields_parse(const struct http_msg *m, struct slice field, struct arena *arena,
 		       struct auth_fields *out);
 

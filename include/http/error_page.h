@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* error_page.h - what is answered when a request cannot be served
+/* error_page.h - responses to requests that cannot be served
  *
- * A page is a whole response: a head and a body, for one status of the table below. The
- * configuration replaces the built-in ones per proxy (errorfile, errorloc, errorfiles), or by
- * groups (section http-errors). A page may be silent (an empty file): then nothing is sent and
- * the connection closes. Pages are parsed when the configuration is read; sending one copies its
- * field list, so that rules may edit the head, and nothing else.
- * Owns   : pages live in the configuration's arena, built-in ones are constants.
+ * A page is a whole response: head and body, for one status of the table below. The configuration
+ * replaces built-in pages per proxy (errorfile, errorloc, errorfiles) or in groups (section
+ * http-errors). A page may be silent (an empty file): then nothing is sent and the connection is
+ * closed. Pages are parsed when the configuration is read. Sending a page copies only its field
+ * list, so that rules may edit the head.
+ * Owns   : pages live in the configuration's arena; built-in pages are constants.
  * Threads: immutable after the check phase; any thread.
- * Fails  : filling a head fails when memory is out.
+ * Fails  : filling a head fails when out of memory.
  * Manual : configuration 4.2 errorfile, errorfiles, errorloc, errorloc302, errorloc303; 12.4.
  */
 #ifndef HTTP_ERROR_PAGE_H
@@ -22,7 +22,7 @@
 
 struct config;
 
-/* X(status, "reason", "body", flags): the statuses that have a page, and the built-in ones. */
+/* X(status, "reason", "body", flags): the statuses that have a page, and the built-in pages. */
 #define HTTP_PAGES(X) \
 	X(200, "OK", "Service ready.", 0) \
 	X(400, "Bad request", "Your browser sent an invalid request.", HTTP_MSG_CONN_CLOSE) \
@@ -62,58 +62,58 @@ enum http_page_index {
 };
 
 struct http_page {
-	uint16_t status;      /* of its start line: a file may answer another one */
+	uint16_t status;      /* of its start line: a file may have another status */
 	uint8_t version;      /* 10, 11 */
-	uint8_t body_kind;    /* enum http_body: LENGTH, or CLOSE when the page gives no length */
+	uint8_t body_kind;    /* enum http_body: LENGTH, or CLOSE if the page gives no length */
 	unsigned flags;       /* enum http_msg_flags */
 	bool silent;          /* nothing is sent */
 	struct slice reason;
-	const struct h1_field *fields; /* without Connection, which the flags say */
+	const struct h1_field *fields; /* without Connection, which the flags stand for */
 	unsigned field_count;
 	struct slice body;
 };
 
-/* The index of a status in the table, or -1. */
+/* Returns the index of a status in the table, or -1. */
 int http_page_index(unsigned status);
-/* The built-in page of a status; that of 500 when it has none. */
+/* Returns the built-in page of a status, or that of 500. */
 const struct http_page *http_page_builtin(unsigned status);
-/* The page that a proxy's configuration gives, or NULL. <proxy_slots> may be NULL. */
+/* Returns the page that a proxy's configuration sets, or NULL. <proxy_slots> may be NULL. */
 const struct http_page *http_page_custom(const struct slot_area *proxy_slots, unsigned status);
-/* The page of a group (section http-errors) of this name, or NULL; *found: is there
- * such a group?
- */
+/* Returns the page of a group (section http-errors), or NULL. *found: does the group exist? */
 const struct http_page *http_page_of_group(const struct config *cfg, const char *group,
 					   unsigned status, bool *found);
-/* The page in force: the backend's, else the frontend's, else the built-in one. Either may be
- * NULL.
+/* Returns the page in force: the backend's, else the frontend's, else the built-in one. Both
+ * arguments may be NULL.
  */
 const struct http_page *http_page_find(const struct slot_area *backend,
 				       const struct slot_area *frontend, unsigned status);
 
-/* Fills <head>, initialised by the caller, and *body (which lives as long as the configuration).
- * False: there is nothing to send, because the page is silent or memory is out: close.
+/* Fills <head>, initialised by the caller, and *body (valid as long as the configuration). False:
+ * nothing to send, since the page is silent or memory is out: close.
  */
 bool http_page_fill(const struct http_page *page, struct http_msg *head, struct slice *body);
-/* Both in one, for muxes. <proxy_slots>: the frontend's, may be NULL. */
+/* As http_page_find() and http_page_fill() together, for muxes. <proxy_slots>: the frontend's, may
+ * be NULL.
+ */
 bool http_error_page(const struct slot_area *proxy_slots, unsigned status, struct http_msg *head,
 		     struct slice *body);
 
-/* Parses a whole raw response into a page allocated in the arena of <cfg>. NULL: *error (static or
+/* Parses a whole raw response into a page, allocated in the arena of <cfg>. NULL: *error (static or
  * in that arena) tells why. An empty text gives a silent page.
  */
 struct http_page *http_page_parse(struct config *cfg, struct slice raw, const char **error);
 /* As http_page_parse(), from the file <path>. */
 struct http_page *http_page_load(struct config *cfg, const char *path, const char **error);
-/* A redirection to <location>, which lives as long as <cfg>. NULL: no memory. */
+/* Creates a redirection to <location>, which must live as long as <cfg>. NULL: out of memory. */
 struct http_page *http_page_redirect(struct config *cfg, unsigned status, struct slice location);
 
-/* For other directives that give pages, in a line of a proxy: sets the page of an index (NULL: the
- * one that holds without any), or that of a section http-errors. False: reported.
+/* For directives in a line of a proxy: set the page of an index (NULL: the default one), or take
+ * the page from a section http-errors. False: reported.
  */
 struct conf_line;
 bool http_page_set(struct conf_line *l, int index, const struct http_page *page);
 bool http_page_import(struct conf_line *l, int index, const char *group);
-/* Changes when a directive gives the page of this index anew; NULL: none did. */
+/* Returns a mark that changes each time a directive sets the page of this index; NULL: none did. */
 const void *http_page_mark(const struct slot_area *proxy_slots, int index);
 
 extern const struct module mod_http_error_page;
