@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* bind.h - `bind` lines of frontends: what to listen on, and how
  *
- * Purpose: one bind_conf per line (its options), one listener_conf per address of the line
- *          (ranges are expanded). The stream floor opens sockets from them; modules keep their
- *          settings (TLS...) in the line's slots.
- * Owns   : all in the generation's arena; a listener_conf holds a reference on its state, which
- *          the next generation adopts when the address is the same.
- * Threads: immutable after the check phase; states are counters.
+ * Purpose: one bind_conf per line (its options), one listener_conf per address of the line (port
+ *          ranges are expanded). The stream floor opens sockets from them; modules keep their
+ *          settings (TLS...) in the slots of the line.
+ * Owns   : everything lies in the generation's arena. A listener_conf holds a reference on its
+ *          state, which the next generation adopts if the address is the same.
+ * Threads: immutable after the check phase; states hold counters.
  * Manual : bind, configuration 5.1.
  */
 #ifndef PROXY_BIND_H
@@ -42,11 +42,10 @@ enum bind_shards { BIND_SHARDS_DEFAULT = 0, BIND_SHARDS_BY_THREAD = -1, BIND_SHA
 
 enum bind_level { BIND_LEVEL_USER = 1, BIND_LEVEL_OPERATOR, BIND_LEVEL_ADMIN };
 
-/* More than this is not kept up for a line of rhttp@, whatever nbconn says. */
+/* Limit of connections that an rhttp@ line keeps open, whatever nbconn says. */
 #define BIND_REVERSED_MAX 65536
 
-/* Which threads accept: relative to their groups, or absolute; the line uses one notation only.
- */
+/* Which threads accept: by group, or with absolute numbers; a line uses one notation only. */
 struct thread_mask {
 	bool restricted;                   /* false: every thread */
 	bool is_absolute;
@@ -59,7 +58,7 @@ struct bind_conf {
 	struct proxy *proxy;
 	const char *file;
 	int line;
-	const char *text;         /* the addresses as written */
+	const char *text;         /* the addresses as configured */
 	struct list listeners;    /* struct listener_conf.link */
 	const char *name;         /* `name`, or NULL */
 	const char *interface, *guid_prefix;
@@ -70,17 +69,17 @@ struct bind_conf {
 	int64_t backlog, maxconn; /* 0: the proxy's */
 	int64_t tcp_ut_ms;
 	const char *congestion, *md5_key; /* see struct socket_settings; NULL none */
-	int64_t idle_ping_ms;     /* HTTP/2: between PINGs to clients; 0 none */
+	int64_t idle_ping_ms;     /* HTTP/2: interval of PINGs to clients; 0 none */
 	int mss;                  /* negative: relative; 0 none */
 	int save_syn;             /* tcp-ss: see struct socket_settings */
 	int nice;
 	int shards;               /* > 0, or enum bind_shards */
-	int reversed;             /* nbconn: connections to keep up; 0: not said */
-	int id;                   /* first id asked for, 0 none */
+	int reversed;             /* nbconn: connections to keep open; 0: not set */
+	int id;                   /* first id of the line, 0 none */
 	mode_t mode;              /* UNIX sockets; (mode_t)-1: unset */
 	uid_t uid;                /* -1 unset */
 	gid_t gid;
-	enum bind_level level;    /* of `stats socket` lines that share these options */
+	enum bind_level level;    /* for `stats socket` lines, which share these options */
 	int severity_output;      /* 0 none, 1 number, 2 string */
 	struct thread_mask threads;
 	/* slots follow */
@@ -88,14 +87,14 @@ struct bind_conf {
 
 struct listener_state {
 	unsigned refs;               /* atomic */
-	uint64_t late_ns;            /* atomic: a rate limit waits until then; 0: never */
+	uint64_t late_ns;            /* atomic: a rate limit pauses it until then; 0: never */
 	unsigned open_sessions;      /* atomic */
 	char *identity;              /* "frontend@address": owned */
 	struct counter_set counters; /* enum counter_front; shown by option socket-stats */
 	uint64_t session_max;        /* atomic */
 	int64_t last_session_s;
-	unsigned reversed;           /* atomic: rhttp@: connections that stand */
-	unsigned reverse_told;       /* atomic: rhttp@: the last thing that was logged of them */
+	unsigned reversed;           /* atomic: rhttp@: established connections */
+	unsigned reverse_told;       /* atomic: rhttp@: last state that was logged */
 };
 
 struct listener_conf {
@@ -105,33 +104,33 @@ struct listener_conf {
 	const char *name;            /* `name`, or "sock-<n>" */
 	struct sockaddr_storage address;
 	socklen_t address_len;
-	int inherited_fd;            /* of fd@ and sockpair@, else -1 */
+	int inherited_fd;            /* from fd@ or sockpair@, else -1 */
 	bool is_sockpair;
 	bool is_quic;                /* datagrams: HTTP/3 */
-	/* rhttp@: "backend/server" as written, for connections that we open; NULL: a socket */
+	/* rhttp@: "backend/server" as configured, for connections that we open; NULL: a socket */
 	const char *reverse;
-	struct server *reverse_server; /* what it names, once checked */
+	struct server *reverse_server; /* the server of that name, set by the check phase */
 	unsigned is_left;            /* atomic: rhttp@: nothing is opened for it any more */
-	unsigned handshakes;         /* atomic: QUIC: connections that are no sessions yet */
-	unsigned handshakes_max;     /* what its backlog allows of these */
+	unsigned handshakes;         /* atomic: QUIC: connections that are not sessions yet */
+	unsigned handshakes_max;     /* their limit, from the backlog */
 	struct listener_state *state;
 	void *opened;                /* the stream floor's sockets */
 };
 
-/* Is it a line of rhttp@? */
+/* Is it an rhttp@ line? */
 bool bind_is_reverse(const struct bind_conf *b);
-/* Is it a line of QUIC? */
+/* Does it have a QUIC address? */
 bool bind_has_quic(const struct bind_conf *b);
-/* Its slots (SLOT_BIND). */
+/* Returns its slots (SLOT_BIND). */
 struct slot_area *bind_slots(const struct bind_conf *b);
-/* A new one with default options, linked to no proxy (stats sockets); NULL: no memory. */
+/* Creates one with default options, linked to no proxy (for stats sockets). NULL: out of memory. */
 struct bind_conf *bind_conf_new(struct config *cfg);
-/* Parses "<address>[:<port_range>][,...]" and the options that follow; false: reported. */
+/* Parses "<address>[:<port_range>][,...]" and the options that follow. False: reported. */
 bool bind_conf_parse(struct conf_line *l, struct bind_conf *b);
 
-/* References, from any thread; the last one frees. */
+/* Takes a reference. Any thread; dropping the last one frees. */
 struct listener_state *listener_state_take(struct listener_state *st);
-/* Drops one and NULLs the pointer. */
+/* Drops a reference and NULLs the pointer. */
 void listener_state_drop(struct listener_state **st);
 
 /* Does thread <thread> of group <group> (both from 0, thread within its group) accept? */
@@ -146,11 +145,11 @@ static inline bool thread_mask_has(const struct thread_mask *m, unsigned group, 
 	return m->of_group[group] >> thread & 1;
 }
 
-/* Parses a `thread` argument ("1-4", "all", "odd", "1/1-4", "2/all", several separated by commas)
- * and adds it to <m>; false with a static text in *error. Numbers without a group are absolute.
+/* Parses a `thread` argument ("1-4", "all", "odd", "1/1-4", "2/all", comma-separated) and adds it
+ * to <m>. Numbers without a group are absolute. False: *error is a static text.
  */
 bool thread_mask_parse(struct thread_mask *m, const char *text, const char **error);
-/* How many groups <m> names; 0: its numbers are absolute, or it has all threads. */
+/* Returns how many groups <m> names; 0: its numbers are absolute, or it has all threads. */
 unsigned thread_mask_groups(const struct thread_mask *m);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* check.h - health checks and agent checks of servers
  *
- * Purpose: what a server line says about checks, what is known of a server by them, and what
- *          follows from a result: the server goes up, down or to a soft stop. The floor above runs
- *          the checks (check/run.h).
+ * Purpose: the check settings of a server line, the state that results from checks, and its
+ *          consequences: the server goes up, down or to a soft stop. The floor above runs the
+ *          checks (check/run.h).
  * Owns   : settings (struct server_checks) belong to the generation; results (struct check_state)
- *          to the server's state, which outlives a reload; a running check to its thread.
+ *          belong to the server's state, which survives a reload; a running check belongs to its
+ *          thread.
  * Threads: each check belongs to one thread from checks_start_thread() to checks_stop_thread().
  *          Results are written under the backend's change lock, by check_report() and the setters;
  *          members marked atomic are read without it.
  * Errors : a check that cannot run (no memory, no descriptor) reports CHECK_SOCKERR.
- * Manual : configuration 5.2 (check, agent-check and kin), 4.2 (http-check, tcp-check, option
- *          httpchk and kin); management 9.3 (set server, enable health, show servers state).
- *          See doc/internals/checks.md.
+ * Manual : configuration 5.2 (check, agent-check and related options), 4.2 (http-check, tcp-check,
+ *          option httpchk and related options); management 9.3 (set server, enable health, show
+ *          servers state). See doc/internals/checks.md.
  */
 #ifndef PROXY_CHECK_H
 #define PROXY_CHECK_H
@@ -29,8 +30,8 @@ struct mux_kind;
 struct proxy;
 struct server;
 
-/* What a check may say; the numbers are those of `show servers state`. X(name, code in the
- * statistics, meaning, result)
+/* Results of checks, numbered as in `show servers state`. X(name, code in the statistics, meaning,
+ * outcome)
  */
 #define CHECK_STATUSES(X) \
 	X(UNKNOWN, "UNK", "Unknown", UNKNOWN) \
@@ -47,7 +48,7 @@ struct server;
 	X(L6RSP, "L6RSP", "Layer6 invalid response", FAILED) \
 	X(L7TOUT, "L7TOUT", "Layer7 timeout", FAILED) \
 	X(L7RSP, "L7RSP", "Layer7 invalid response", FAILED) \
-	X(L57DATA, "", "", UNKNOWN) /* those behind it have a code */ \
+	X(L57DATA, "", "", UNKNOWN) /* the following ones have a protocol code */ \
 	X(L7OK, "L7OK", "Layer7 check passed", PASSED) \
 	X(L7OKC, "L7OKC", "Layer7 check conditionally passed", CONDPASS) \
 	X(L7STS, "L7STS", "Layer7 wrong status", FAILED) \
@@ -68,7 +69,7 @@ enum check_outcome {
 enum check_flags {
 	CHECK_IN_PROGRESS = 0x01,
 	CHECK_CONFIGURED = 0x02,
-	CHECK_ENABLED = 0x04,   /* may be switched at run time */
+	CHECK_ENABLED = 0x04,   /* may be changed at run time */
 	CHECK_PAUSED = 0x08,    /* by maintenance */
 	CHECK_AGENT = 0x10,
 };
@@ -81,11 +82,11 @@ enum check_init { CHECK_INIT_NONE, CHECK_INIT_FULLY_UP, CHECK_INIT_UP, CHECK_INI
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-/* One of the two checks of a server. */
+/* Settings of one of the two checks of a server. */
 struct check_conf {
 	int64_t inter_ms, fastinter_ms, downinter_ms; /* 0: not set, inter_ms applies */
 	const struct sockaddr *addr;   /* where to connect instead; NULL: the server's */
-	const char *addr_text;         /* as written, or NULL */
+	const char *addr_text;         /* as configured, or NULL */
 	socklen_t addr_len;
 	int port;                      /* 0: the server's */
 	int rise, fall;
@@ -93,7 +94,7 @@ struct check_conf {
 	const char *send;              /* agent-send; or NULL */
 };
 
-/* All that a server line says about checks. Inherited from default-server. */
+/* Check settings of a server line. Inherited from default-server. */
 struct server_checks {
 	struct check_conf health, agent;
 	const char *pool_conn_name;    /* check-pool-conn-name, or NULL */
@@ -103,57 +104,59 @@ struct server_checks {
 	bool send_proxy;               /* check-send-proxy */
 	bool via_socks4;               /* check-via-socks4 */
 	bool reuse_pool;               /* check-reuse-pool */
-	bool agent_addr_is_set;        /* by agent-addr: `addr` is not for the agent */
-	int ssl;                       /* check-ssl 1, no-check-ssl -1, 0 as the traffic */
-	unsigned turn;                 /* of its first check among those of the generation */
+	bool agent_addr_is_set;        /* by agent-addr: `addr` does not apply to the agent */
+	int ssl;                       /* check-ssl 1, no-check-ssl -1, 0: as the traffic */
+	/* index of its first check in the generation, to spread the starts */
+	unsigned turn;
 	enum check_observe observe;
 	enum check_on_error on_error;
-	int error_limit;               /* errors in a row that are one failure */
+	int error_limit;               /* consecutive errors that count as a failed check */
 	enum check_init init;
 	int64_t slowstart_ms;          /* 0: none */
 	const char *own_name;          /* healthcheck, or NULL */
 	const struct check_proxy *own; /* its section, found in the check phase; or NULL */
 	bool no_sni_auto;              /* no-check-sni-auto */
-	const char *track_name;        /* as written, or NULL */
-	struct server *track;          /* the server that it follows, or NULL */
-	struct server *trackers;       /* first of those that follow it */
-	struct server *next_tracker;   /* next that follows the same */
+	const char *track_name;        /* as configured, or NULL */
+	struct server *track;          /* the server that it tracks, or NULL */
+	struct server *trackers;       /* first of the servers that track it */
+	struct server *next_tracker;   /* next server that tracks the same */
 };
 
 /* --- state ---------------------------------------------------------------------------------- */
 
 #define CHECK_TEXT_MAX 240
 
-/* Results that were the same, one behind the other. */
+/* A run of equal consecutive results. */
 #define CHECK_PAST_MAX 12
 struct check_past {
-	uint64_t first_ms, last_ms;    /* of the monotonic clock */
+	uint64_t first_ms, last_ms;    /* monotonic clock */
 	unsigned count;
 	uint16_t status;               /* enum check_status */
 	int code;
 	int64_t longest_ms;            /* duration */
 };
 
-/* What is known of one of a server's checks. */
+/* State of one of a server's checks. */
 struct check_state {
 	unsigned flags;                /* atomic: enum check_flags */
 	unsigned status;               /* atomic: enum check_status */
 	unsigned outcome;              /* atomic: enum check_outcome */
 	int health;                    /* atomic: 0..rise+fall-1; up from rise on */
 	int rise, fall;                /* atomic: a reload may change them */
-	int code;                      /* atomic: of the protocol, with L7OK, L7OKC, L7STS */
+	int code;                      /* atomic: protocol code, with L7OK, L7OKC, L7STS */
 	int64_t duration_ms;           /* atomic */
 	bool is_tested;                /* atomic: a check has ended */
-	unsigned force_fast;           /* atomic bool: on-error asks for fastinter */
+	unsigned force_fast;           /* atomic bool: on-error wants fastinter */
 	int port;                      /* atomic: set at run time; 0: see check_conf */
-	struct sockaddr_in6 addr;      /* same (or IPv4), under the lock; AF_UNSPEC: check_conf */
+	/* likewise (or IPv4), under the lock; AF_UNSPEC: see check_conf */
+	struct sockaddr_in6 addr;
 	char *send;                    /* agent-send at run time: owned, under the lock */
 	char *text;                    /* of the last check: owned, under the lock; NULL: none */
 	struct check_past *past;       /* a ring: owned, under the lock; NULL: none */
-	unsigned past_count;           /* all that there have been; the last one is growing */
+	unsigned past_count;           /* results so far; the last one may still grow */
 };
 
-/* What a check has found. */
+/* Result of a check. */
 struct check_result {
 	enum check_status status;
 	int code;                      /* of the protocol */
@@ -161,7 +164,7 @@ struct check_result {
 	const char *text;              /* or NULL; copied */
 };
 
-/* "L4OK", "Layer4 check passed". */
+/* Return the code "L4OK", and the text "Layer4 check passed", of a status; and its outcome. */
 const char *check_status_code(enum check_status status);
 const char *check_status_text(enum check_status status);
 enum check_outcome check_status_outcome(enum check_status status);
@@ -190,30 +193,32 @@ static inline int check_fall_of(const struct check_state *cs)
 	return __atomic_load_n(&cs->fall, __ATOMIC_RELAXED);
 }
 
-/* Settings that hold without any word on the line. */
+/* Sets the defaults of the settings. */
 void server_checks_set_defaults(struct server_checks *c);
-/* The state <st> that a server starts with: enabled as configured, health by init-state. */
+/* Initialises the checks in <st>, the state that a server starts with: enabled as configured,
+ * health from init-state.
+ */
 struct server_state;
 void check_states_init(const struct server *srv, struct server_state *st);
 /* Frees what a state owns. */
 void check_state_fini(struct check_state *cs);
-/* The check of <srv> has ended with <r>: counts, logs, and turns the server when that is due. Of
- * its agent when <agent>. From any thread.
+/* Reports the result <r> of a check of <srv>, of its agent check if <agent>: counts, logs, and
+ * changes the server's state when due. Any thread.
  */
 void check_report(struct server *srv, bool agent, const struct check_result *r);
-/* The state of one of its checks. */
+/* Returns the state of one of its checks. */
 struct check_state *check_state_of(const struct server *srv, bool agent);
 /* Copies the last text (at most <size> bytes with the NUL). */
 void check_text(const struct server *srv, bool agent, char *out, size_t size);
-/* What its last checks have found, newest first. Returns how many. */
+/* Copies the last results, newest first. Returns how many. */
 unsigned check_past(const struct server *srv, bool agent, struct check_past out[CHECK_PAST_MAX]);
-/* Milliseconds between checks, as the server stands now. */
+/* Returns the interval between checks in ms, in the server's current state. */
 int64_t check_interval_ms(const struct server *srv, bool agent);
-/* Where it connects now: address and port. False: it has no port. */
+/* Returns the address and port that the check connects to now. False: it has no port. */
 struct server_addr;
 bool check_address(const struct server *srv, bool agent, struct server_addr *out);
 
-/* What a process before this one knew of the checks of a server. */
+/* What a previous process knew about the checks of a server. */
 struct check_memory {
 	enum check_status status;
 	enum check_outcome outcome;
@@ -221,22 +226,22 @@ struct check_memory {
 	unsigned flags, agent_flags;   /* enum check_flags */
 };
 
-/* For a server that is not running yet: takes over the last result, and as much health as fits to
- * <oper> (enum server_oper), with which the server starts.
+/* Restores the last result of a server that is not running yet, and as much health as suits <oper>
+ * (enum server_oper), the state in which the server starts.
  */
 void check_restore_health(struct server *srv, unsigned oper, const struct check_memory *m);
-/* For a server that is not running yet: takes over which checks were switched off or on. */
+/* Restores, for a server that is not running yet, which checks were switched on or off. */
 void check_restore_flags(struct server *srv, const struct check_memory *m);
-/* For checks: maintenance of the server has begun, or was ended. */
+/* Pauses and resumes checks: maintenance of the server has begun, or has ended. */
 void check_suspend(struct server *srv);
 void check_resume(struct server *srv);
 
-/* The server whose checks decide for <srv>: the end of its chain of `track`, or itself. */
+/* Returns the server whose checks decide for <srv>: the end of its chain of `track`, or itself. */
 const struct server *check_decider(const struct server *srv);
 
-/* --- what the stream floor sees (observe) --------------------------------------------------- */
+/* --- observations of the stream floor (observe) --------------------------------------------- */
 
-/* X(name, layers where it counts (1: layer4, 2: layer7), is it an error, text) */
+/* X(name, layers where it counts (1: layer4, 2: layer7), is it an error?, text) */
 #define OBSERVATIONS(X) \
 	X(CONNECTED, 1, 0, "L4 successful connection") \
 	X(CONNECT_FAILED, 3, 1, "L4 unsuccessful connection") \
@@ -251,7 +256,7 @@ enum check_observation { OBSERVATIONS(X) };
 
 /* Slow part of check_observe(). */
 void check_observe_now(struct server *srv, enum check_observation seen);
-/* Traffic has shown how <srv> does. Nothing is written unless `observe` is set. */
+/* Notes what traffic has shown about <srv>. Does nothing unless `observe` is set. */
 static inline void check_observe(struct server *srv, const struct server_checks *c,
 				 enum check_observation seen)
 {
@@ -261,15 +266,15 @@ static inline void check_observe(struct server *srv, const struct server_checks 
 
 /* --- run-time changes ----------------------------------------------------------------------- */
 
-/* enable/disable health or agent; false: not configured. */
+/* Enables or disables health or agent checks. False: not configured. */
 bool check_enable(struct server *srv, bool agent, bool on);
-/* What `set server health up|stopping|down` and `set server agent up|down` do; <by> is an enum
- * server_cause.
+/* Implement `set server health up|stopping|down` (0, 1, 2) and `set server agent up|down`; <by> is
+ * an enum server_cause.
  */
 void check_force_health(struct server *srv, int health_up_stopping_down, int by);
 void check_force_agent(struct server *srv, bool up, int by);
-/* check-addr, check-port and the like: either may be NULL. False: *error, static text or in
- * <message>.
+/* Implement check-addr, check-port and the like at run time; <addr> or <port> may be NULL.
+ * check_set_send(): false: out of memory. check_set_address(): false: <message> tells why.
  */
 bool check_set_address(struct server *srv, bool agent, const char *addr, const char *port,
 		       char *message, size_t size);

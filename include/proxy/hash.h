@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* hash.h - what balancing by hash looks at, and how a key becomes a number
+/* hash.h - the keys of hash-based balancing, and how a key becomes a number
  *
- * Purpose: the settings of `balance source, uri, url_param, hdr, rdp-cookie, hash`, and of
- *          `hash-type`; the hash of a request. Which server a hash means: proxy/balance.h.
- * Owns   : nothing: the expressions are of the generation's arena.
+ * Purpose: the settings of `balance source, uri, url_param, hdr, rdp-cookie, hash` and of
+ *          `hash-type`, and the hash of a request. proxy/balance.h finds the server for a hash.
+ * Owns   : nothing: the expressions lie in the generation's arena.
  * Threads: settings are immutable; hashing from any thread.
  * Manual : balance, hash-type, hash-balance-factor, hash-preserve-affinity, hash-key (server).
  */
@@ -30,20 +30,22 @@ enum hash_function {
 	HASH_FUNCTION_COUNT
 };
 
-/* What becomes of the value of the key's expression before it is hashed. */
+/* How the value of the key's expression is prepared for hashing. */
 enum hash_input {
-	HASH_INPUT_TEXT,    /* a field, a cookie; an empty one is none */
+	HASH_INPUT_TEXT,    /* a field, a cookie; an empty one counts as missing */
 	HASH_INPUT_PARAM,   /* a parameter: may be empty */
-	HASH_INPUT_ADDRESS, /* not hashed by the function: its words are folded into one */
+	HASH_INPUT_ADDRESS, /* not hashed by the function: its 32-bit words are combined into one */
 	HASH_INPUT_URI,     /* cut by <len>, <depth>, <whole> */
-	HASH_INPUT_DOMAIN,  /* the last label but one of a host name */
+	HASH_INPUT_DOMAIN,  /* the second-level label of a host name */
 	HASH_INPUT_BYTES,   /* any sample, as bytes */
 };
 
-/* Servers without room: taken all the same, or left when they have a limit, or a full queue. */
+/* A server without room: use it all the same, or skip it when its maxconn, or its maxqueue, is
+ * reached.
+ */
 enum hash_affinity { HASH_AFFINITY_ALWAYS, HASH_AFFINITY_MAXCONN, HASH_AFFINITY_MAXQUEUE };
 
-/* hash-key of a server: where the points of its consistent hashing come from. */
+/* hash-key of a server: what the seed of its points on the ring is derived from. */
 enum hash_key {
 	HASH_KEY_ID, HASH_KEY_ID32, HASH_KEY_GUID, HASH_KEY_ADDRESS, HASH_KEY_ADDRESS_PORT,
 };
@@ -54,19 +56,19 @@ struct hash_settings {
 	bool function_is_set, avalanche;
 	enum hash_affinity affinity;
 	unsigned balance_factor;       /* percent of the average load; 0: no bound */
-	const struct expr *key;        /* of `balance`; NULL: none of these algorithms */
-	const struct expr *body_key;   /* where to look in a body of POST, or NULL */
-	const struct expr *body_for;   /* with body_key: the method of the request */
+	const struct expr *key;        /* of `balance`; NULL: not one of these algorithms */
+	const struct expr *body_key;   /* the key in a POST body, or NULL */
+	const struct expr *body_for;   /* with body_key: the request's method */
 	enum hash_input input;
-	unsigned len, depth;           /* `uri`; 0: no bound */
+	unsigned len, depth;           /* `uri`; 0: no limit */
 	bool whole;
 };
 
-/* The hash of the request of <ctx>. False: it has no such key, any server will do. */
+/* Hashes the request of <ctx>. False: it has no such key, any server will do. */
 bool hash_request(const struct hash_settings *h, struct expr_ctx *ctx, uint32_t *hash);
-/* The hash of a text by function and modifier of `hash-type`. */
+/* Hashes a text with the function and modifier of `hash-type`. */
 uint32_t hash_of_text(const struct hash_settings *h, struct slice text);
-/* Where the points of <srv> begin. */
+/* Returns the seed for the points of <srv>. */
 uint32_t hash_server_seed(const struct server *srv);
 
 #endif

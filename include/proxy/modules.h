@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* modules.h - the descriptors of the proxy folder, in the order in which main lists them */
+/* modules.h - the module descriptors of the proxy folder, in the order in which main lists them */
 #ifndef PROXY_MODULES_H
 #define PROXY_MODULES_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* server_event.h - what happens to servers, for floors above that want to know
+/* server_event.h - reports events of servers to higher floors
  *
- * Owns   : an event and what it points to live for the call.
- * Threads: the hook is called by the thread that made the change, without locks; changes of one
- *          server by several threads at a time may be told in either order.
+ * Owns   : an event and what it points to are valid during the call.
+ * Threads: the hook is called by the thread that made the change, without locks. Concurrent changes
+ *          of one server by several threads may be reported in either order.
  * Errors : none. Manual: the Lua API's server events.
  */
 #ifndef PROXY_SERVER_EVENT_H
@@ -20,17 +20,17 @@ enum server_event_kind {
 struct server_event {
 	enum server_event_kind kind;
 	const struct server *srv;
-	bool by_admin;               /* STATE: it follows from administrative flags */
-	bool by_check, by_agent;     /* STATE: from the result of a check; CHECK: of the agent */
-	const char *cause;           /* STATE, ADMIN: what is said of it; may be "" */
+	bool by_admin;               /* STATE: caused by administrative flags */
+	bool by_check, by_agent;     /* STATE: caused by a check; CHECK: of the agent */
+	const char *cause;           /* STATE, ADMIN: the reason; may be "" */
 	unsigned old, now;           /* STATE: enum server_oper; ADMIN: enum server_admin */
 	unsigned requeued;           /* requests that were sent back to the backend's queue */
 };
 
-/* One for the process, set at the start. */
+/* Installs the hook of the process, at start-up. */
 typedef void server_event_fn(const struct server_event *e);
 void server_set_event_hook(server_event_fn *fn);
-/* Tells it; nothing is done when no hook is set. Any thread. */
+/* Reports an event; does nothing without a hook. Any thread. */
 void server_event_tell(const struct server_event *e);
 
 #endif
