@@ -21,9 +21,6 @@
  * is: its ready() is called when it is usable or has failed, and a mux may be put on it before
  * that. The caller limits the time; closing the connection ends it at any stage. dial_start() adds
  * a timer, and calls back with the connection when it is usable.
- * is: its ready() is called when it is usable or has failed, and a mux may be put on it before. The
- * time that this may take is the caller's affair: closing the connection ends it at any stage.
- * dial_start() also has a timer, and calls back with the connection when it is usable.
  */
 #ifndef NET_DIAL_H
 #define NET_DIAL_H
