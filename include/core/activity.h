@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* activity.h - what a thread's loop did: the counters of `show activity`
+/* activity.h - counters of what each thread's loop did, for `show activity`
  *
- * Each thread counts for itself; any thread may read (each counter is right, the set is not a
- * snapshot). Upper floors count their share (accepts, stream calls) with activity_add().
+ * Each thread counts for itself; any thread may read (each counter is exact, the set is not a
+ * snapshot). Higher floors count their share (accepts, stream calls) with activity_add().
  * Manual: management 9.3 "show activity".
  */
 #ifndef CORE_ACTIVITY_H
@@ -10,16 +10,16 @@
 
 #include <stdint.h>
 
-/* X(name): in the order in which the reference prints them. */
+/* X(name): in the reference's order. */
 #define ACTIVITY_COUNTERS(X) \
 	X(ctxsw)        /* functions called by the loop: tasks and I/O handlers */ \
 	X(tasksw)       /* tasks run */ \
-	X(empty_rq)     /* turns which found nothing to run */ \
-	X(long_rq)      /* turns which left tasks for the next */ \
+	X(empty_rq)     /* turns that found nothing to run */ \
+	X(long_rq)      /* turns that left tasks for the next one */ \
 	X(curr_rq)      /* tasks waiting now (gauge) */ \
 	X(loops)        /* turns */ \
-	X(wake_tasks)   /* turns which did not sleep because a task waits */ \
-	X(wake_signal)  /* same, because of a signal */ \
+	X(wake_tasks)   /* turns that did not sleep because a task was waiting */ \
+	X(wake_signal)  /* turns that did not sleep because of a signal */ \
 	X(poll_io)      /* events delivered */ \
 	X(poll_exp)     /* polls ended by their timeout */ \
 	X(poll_drop_fd) /* events of a closed descriptor */ \
@@ -36,15 +36,15 @@
 	X(accepted)     /* connections accepted */ \
 	X(accq_pushed)  /* handed to another thread */ \
 	X(accq_full)    /* not handed: its queue was full */ \
-	X(accq_ring)    /* got from another thread */ \
+	X(accq_ring)    /* received from another thread */ \
 	X(fd_takeover)  /* idle connections taken from another thread */ \
 	X(check_adopted)/* health checks: moved here, started, alive and running (gauges) */ \
 	X(check_started) \
 	X(check_active) \
 	X(check_running)
 
-/* Debug builds also count the writes to memory that threads share, all of a group's or all of the
- * process's, and how many cache lines of stick tables a request writes, however often: see
+/* Debug builds also count writes to memory that threads share, within a group or the whole process,
+ * and how many cache lines of stick tables a request writes, however often: see
  * doc/internals/shared-memory.md.
  */
 #ifdef DEBUG_STRICT
@@ -65,14 +65,14 @@ enum activity_counter { ACTIVITY_COUNTERS(X) ACTIVITY_DEBUG_COUNTERS(X) ACTIVITY
 
 struct activity {
 	uint64_t counter[ACTIVITY_COUNT]; /* relaxed atomics; written by the owner */
-	uint64_t idle_ns;                 /* spent waiting in this period */
+	uint64_t idle_ns;                 /* waited in this period */
 	uint64_t period_ns;               /* start of the period */
 	uint64_t idle_percent;            /* of the last period */
 	uint64_t cpu_ns;                  /* thread CPU time at the period's start */
 	uint64_t busy_loops;              /* loops at the period's start */
 };
 
-/* The calling thread's. */
+/* The counters of the calling thread. */
 extern __thread struct activity *activity_self;
 
 static inline void activity_add(enum activity_counter c, uint64_t n)
@@ -87,12 +87,16 @@ static inline void activity_set(enum activity_counter c, uint64_t v)
 	__atomic_store_n(&activity_self->counter[c], v, __ATOMIC_RELAXED);
 }
 
-/* Of debug builds: a line of 64 bytes is written; from now on it is another request that writes. */
+/* Debug builds: shared_line() notes a write to a line of 64 bytes; shared_lines_begin() starts
+ * counting for another request.
+ */
 void shared_line(const void *at);
 void shared_lines_begin(void);
-/* A counter of <thread>, from any thread. */
+/* Reads a counter of <thread>. Any thread. */
 uint64_t activity_read(unsigned thread, enum activity_counter c);
-/* Percentage of the last half second or more that the calling thread spent waiting: Idle_pct. */
+/* Returns the percentage of time that the calling thread spent waiting, over the last half second
+ * or more: Idle_pct.
+ */
 unsigned activity_idle_percent(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* core.h - the module descriptors of core, for the list of modules
  *
- * mod_core must be the first of the list that has a check hook: it decides how many threads and
- * groups there are, which the hooks of others may ask.
+ * mod_core must be the first module of the list that has a check hook: it decides the number of
+ * threads and groups, which other hooks may need.
  */
 #ifndef CORE_CORE_H
 #define CORE_CORE_H

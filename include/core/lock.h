@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lock.h - a lock for a few instructions, off the request path
+/* lock.h - a spin lock for a few instructions, off the request path
  *
  * Spins, then yields. Never held across a call that may wait. Threads: any.
  */
@@ -26,7 +26,7 @@ static inline void lock_take(unsigned *lock)
 	lock_spin(lock);
 }
 
-/* One that only threads of a group take. */
+/* Takes a lock that only threads of one group use. */
 static inline void lock_take_in_group(unsigned *lock)
 {
 	SHARED_WRITE(group);

@@ -2,8 +2,9 @@
 /* pool.h - objects of one size, with a cache per thread
  *
  * Allocating and freeing on the same thread touches only that thread's cache (LIFO: hot). A cache
- * too full gives clusters back to the shared list, and that to the C library above a bound.
- * An object may be freed by another thread than took it. Not zeroed.
+ * that is too full returns clusters to the shared list, which in turn returns them to the C library
+ * above a limit. An object may be freed by another thread than the one that allocated it. Objects
+ * are not zeroed.
  * Fails: NULL when memory is out or above -m; tests inject failures (-dMfail, tune.fail-alloc).
  * Manual: management -dM, show pools; configuration tune.memory.hot-size.
  */
@@ -16,54 +17,54 @@
 
 struct pool;
 
-/* A pool named as `show pools` prints it (<name> is borrowed, static). Same sizes may be merged
- * unless debugging. At start-up only. NULL: no memory.
+/* Creates a pool with the name for `show pools` (<name> is borrowed, static). Pools of the same
+ * size may be merged unless debugging. At start-up only. NULL: out of memory.
  */
 struct pool *pool_new(const char *name, size_t size);
 void *pool_alloc(struct pool *p);
 void *pool_zalloc(struct pool *p);
-/* An object whose first <bytes> are zero, the rest is as it was left. */
+/* Allocates an object whose first <bytes> are zeroed; the rest is left as it is. */
 void *pool_alloc_clear(struct pool *p, size_t bytes);
-/* NULL is harmless. */
+/* Frees an object. NULL is harmless. */
 void pool_free(struct pool *p, void *object);
-/* Gives the calling thread's spare objects back (idle, stopping). */
+/* Returns the calling thread's spare objects (idle, stopping). */
 void pool_trim_thread(void);
-/* Gives back what the process shares (SIGQUIT, stopping), and asks the C library to return what it
- * can to the system, unless pool_set_trimming(false) (no-memory-trimming).
+/* Returns the process's spare objects (SIGQUIT, stopping) and asks the C library to return memory
+ * to the system, unless pool_set_trimming(false) (no-memory-trimming).
  */
 void pool_trim_shared(void);
 void pool_set_trimming(bool on);
-/* Reads the options of -dM ("poison,no-cache", "0x50", "help"...): comma separated, a leading
- * byte value is the poison. False: unknown option or help was asked for: <message> (static) says
- * it. Before any pool exists.
+/* Parses the options of -dM ("poison,no-cache", "0x50", "help"...): comma-separated, a leading byte
+ * value is the poison. False: an unknown option or "help"; <message> (static) is the text to print.
+ * Before any pool exists.
  */
 bool pool_set_options(const char *text, const char **message);
-/* Bytes that a thread may keep for itself (tune.memory.hot-size). */
+/* Sets how many bytes a thread's cache may hold (tune.memory.hot-size). */
 void pool_set_hot_size(uint64_t bytes);
-/* Percentage of allocations that fail on purpose (tune.fail-alloc), 0..100. */
+/* Sets the percentage of allocations that fail on purpose (tune.fail-alloc), 0..100. */
 void pool_set_fail_percent(unsigned percent);
 
-/* What `show pools` and `show info` tell of one pool. */
+/* Figures of one pool, for `show pools` and `show info`. */
 struct pool_stats {
 	const char *name;
 	size_t size;          /* of an object */
-	uint64_t allocated;   /* objects asked from the C library and not given back */
-	uint64_t used;        /* of these, in the hands of the program */
+	uint64_t allocated;   /* objects obtained from the C library and not returned */
+	uint64_t used;        /* of these, in use by the program */
 	uint64_t cached;      /* of these, in the threads' caches */
 	uint64_t failures;
-	unsigned users;       /* names that share this pool */
+	unsigned users;       /* number of names that share this pool */
 	const void *address;
 };
 
-/* The <i>th pool, from 0; false after the last. */
+/* Reads the figures of the <i>-th pool, from 0. False: after the last. */
 bool pool_get_stats(unsigned i, struct pool_stats *out);
-/* Sums in bytes over all pools, and failures: PoolAlloc_MB, PoolUsed_MB, PoolFailed. */
+/* Returns the sums in bytes over all pools, and failures: PoolAlloc_MB, PoolUsed_MB, PoolFailed. */
 void pool_get_totals(uint64_t *allocated, uint64_t *used, uint64_t *failures);
-/* The limit of -m in bytes, 0: none. */
+/* Sets the limit of -m in bytes; 0: none. */
 void pool_set_limit(uint64_t bytes);
 
-/* Blocks (base/block.h) of block_size() come from a pool from now on; after block_set_size(),
- * before the threads. False: no memory.
+/* Makes blocks (base/block.h) of block_size() come from a pool from now on. After block_set_size(),
+ * before the threads start. False: out of memory.
  */
 bool block_pool_start(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* task.h - work that waits its turn: the run queue
+/* task.h - the run queue of tasks
  *
- * A task belongs to one thread for life. Waking it puts it in its thread's run queue, ordered by
- * nice value; the loop runs a bounded budget of tasks each turn. What can be done immediately is
- * not a task (run to completion). A task may carry a timer. Any thread may wake a task; freeing is
- * for its owner. Each handler is profiled by function (profile.h).
+ * A task belongs to one thread for life. Waking it inserts it into its thread's run queue, ordered
+ * by nice value; each turn of the loop runs a bounded number of tasks. What can be done immediately
+ * should not be a task (run to completion). A task may have a timer. Any thread may wake a task;
+ * only its owner may free it. Handlers are profiled by function (profile.h).
  * Manual: configuration 5.1 nice, 3.2 tune.runqueue-depth, tune.sched.low-latency.
  */
 #ifndef CORE_TASK_H
@@ -34,22 +34,25 @@ struct task {
 	struct message remote;  /* wake-up from another thread */
 	void (*run)(struct task *t, void *ctx, unsigned why);
 	void *ctx;
-	unsigned why;           /* atomic: reasons not yet seen by run */
+	unsigned why;           /* atomic: reasons that run() has not seen yet */
 	unsigned short thread;
 	short nice;             /* -1024..1024 */
-	unsigned remote_state;  /* atomic: a wake-up is in the mailbox; freed meanwhile */
+	/* atomic: a wake-up is in the mailbox; the task was freed meanwhile */
+	unsigned remote_state;
 	uint64_t key;           /* rank in the run queue */
-	uint64_t woken_ns;      /* for latency, when profiling */
+	uint64_t woken_ns;      /* for the latency, when profiling */
 	uint64_t calls;
 };
 
-/* A task of the calling thread. <run> gets the reasons of the wake-ups since its last call. NULL:
- * no memory. Not queued yet.
+/* Creates a task of the calling thread, not queued. <run> gets the reasons of the wake-ups since
+ * its last call. NULL: out of memory.
  */
 struct task *task_new(void (*run)(struct task *t, void *ctx, unsigned why), void *ctx);
-/* Leaves the queue and the timers; memory goes when no remote wake-up is under way. Owner only. */
+/* Removes the task from the queue and the timers; frees it when no remote wake-up is pending. Owner
+ * only.
+ */
 void task_free(struct task **t);
-/* From any thread. */
+/* Wakes the task. Any thread. */
 void task_wake(struct task *t, unsigned why);
 /* Is it waiting in its thread's run queue? Owner only. */
 static inline bool task_is_queued(const struct task *t)
@@ -57,15 +60,17 @@ static inline bool task_is_queued(const struct task *t)
 	return list_is_linked(&t->fifo) || tree_is_linked(&t->node);
 }
 
-/* The task that the calling thread runs now, or NULL. */
+/* Returns the task that the calling thread is running, or NULL. */
 struct task *task_current(void);
-/* How many tasks a turn runs at most (tune.runqueue-depth); before the threads start. */
+/* Sets how many tasks a turn runs at most (tune.runqueue-depth). Before the threads start. */
 void task_set_budget(unsigned tasks);
-/* Tasks that exist in the process, and those in run queues: Tasks and Run_queue of `show info`. */
+/* Return the number of tasks of the process, and of those in run queues: Tasks and Run_queue of
+ * `show info`.
+ */
 unsigned task_count(void);
 unsigned task_queued_count(void);
 
-/* Owner only: wake at <at_ms>; TIMER_NEVER: not. */
+/* Wakes the task at <at_ms>; TIMER_NEVER: no more. Owner only. */
 static inline void task_schedule(struct task *t, uint64_t at_ms)
 {
 	timer_set(&t->timer, at_ms);

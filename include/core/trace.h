@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* trace.h - telling, on request, what happens inside
+/* trace.h - reports, on request, what happens inside the program
  *
- * A module has one *source*: a name, the events that it can tell, and how to describe its objects.
- * At each place worth telling it says
+ * A module has one *source*: a name, the events that it can report, and how to describe its
+ * objects. At each place worth reporting it writes
  *
  *	TRACE(&trace_h1, USER, H1_EV_RX_HEADERS, h1c, "received a request");
  *
  * The user configures the source (command `trace`, section `traces`, -dt): which events are
- * reported, to which sink, how detailed, from which event to which other one, and for which object
- * alone (*lock*: the first session that comes, say). Until then a place costs the test of one
- * word, and neither arguments nor objects are looked at.
+ * reported, to which sink, in how much detail, from which event to which other one, and for which
+ * object only (*lock*: the first session that comes, say). Until then a place costs the test of one
+ * word; its arguments and objects are not evaluated.
  *
  *	stopped --start <event>--> waiting --<event>--> running --<pause event>--> waiting
  *	   ^  +----start now------------------------------^  |
  *	   +----------------- stop now, <stop event>, trace 0 --+
  *
- * Owns   : its settings live in the source, which is static: they outlive generations.
- * Threads: TRACE() from any; settings are changed under a lock by the commands that configure, one
- *          at a time, and read without one.
+ * Owns   : its settings lie in the source, which is static: they survive generations.
+ * Threads: TRACE(): any. Settings are changed under a lock by the commands, one at a time, and are
+ *          read without a lock.
  * Manual : management: trace, show trace, -dt; configuration 12.1 traces.
  */
 #ifndef CORE_TRACE_H
@@ -29,7 +29,7 @@
 #include "base/module.h"
 #include "base/strbuf.h"
 
-/* X(NAME, word, explanation): how far below the surface a place is. */
+/* X(NAME, word, explanation): the level of detail of a place. */
 #define TRACE_LEVEL_LIST(X) \
 	X(ERROR, "error", "errors only") \
 	X(USER, "user", "and what a user wants to know") \
@@ -45,13 +45,13 @@ enum trace_level {
 	TRACE_LEVELS
 };
 
-/* How much is told of the objects: 0 is nothing. A source explains the others. */
+/* How much is reported about objects; 0: nothing. A source explains the others. */
 enum trace_verbosity {
 	TRACE_QUIET, TRACE_CLEAN, TRACE_MINIMAL, TRACE_SIMPLE, TRACE_ADVANCED, TRACE_COMPLETE,
 };
 
-/* X(NAME, word, explanation): what a trace can be locked on, in the order of the manual. OWN is
- * named by the source.
+/* X(NAME, word, explanation): what a trace can be locked on, in the manual's order. The source
+ * names OWN.
  */
 #define TRACE_LOCK_LIST(X) \
 	X(APPLET, "applet", "the service") X(BACKEND, "backend", "the backend") \
@@ -71,7 +71,7 @@ enum trace_lock {
 
 enum trace_state { TRACE_STOPPED, TRACE_WAITING, TRACE_RUNNING };
 
-/* What a place is about: facts[TRACE_LOCK_x], NULL when it is not known. */
+/* The objects that a place is about: facts[TRACE_LOCK_x], NULL if unknown. */
 struct trace_facts {
 	const void *facts[TRACE_LOCKS];
 };
@@ -84,23 +84,27 @@ struct sink;
 
 struct trace_source {
 	const char *name, *help;
-	const struct trace_word *events;      /* bit i is event i; ends with no name; 63 at most */
-	/* those behind "quiet", from TRACE_CLEAN on; ends with no name. NULL: "default" alone */
+	/* bit i is event i; ends with a NULL name; at most 63 */
+	const struct trace_word *events;
+	/* verbosities after "quiet", from TRACE_CLEAN on; ends with a NULL name. NULL: only
+	 * "default"
+	 */
 	const struct trace_word *verbosities;
 	unsigned locks;                       /* mask of TRACE_LOCK_BIT(); not NOTHING, THREAD */
-	struct trace_word own;                /* with TRACE_LOCK_OWN: its word */
-	/* Fills what is known of the object given to TRACE(), which is not NULL. Or NULL. */
+	struct trace_word own;                /* the word of TRACE_LOCK_OWN */
+	/* Fills the facts about the object given to TRACE(), which is not NULL. May be NULL. */
 	void (*facts)(const void *what, struct trace_facts *out);
-	/* Tells of the object, in one line or, from TRACE_COMPLETE on, in more. Or NULL. */
+	/* Describes the object, in one line or, from TRACE_COMPLETE on, in several. May be NULL. */
 	void (*describe)(const void *what, enum trace_verbosity verbosity,
 			 enum trace_level level, struct strbuf *out);
 
-	/* Private, see the head: relaxed atomics. */
-	unsigned live;         /* not stopped, or follows another: the one word that places test */
+	/* Private, see above: relaxed atomics. */
+	/* running or waiting, or follows another source: the one word that places test */
+	unsigned live;
 	unsigned state, level, verbosity, lock;
-	uint64_t report_not;   /* events that are not reported */
+	uint64_t report_not;   /* events not to report */
 	uint64_t start, pause, stop;
-	const void *locked;    /* the object that it is locked on */
+	const void *locked;    /* the object it is locked on */
 	struct trace_source *follow;
 	struct sink *sink;     /* counted; NULL: none */
 };
@@ -112,8 +116,8 @@ struct trace_place {
 	unsigned line;
 };
 
-/* <events>: a mask (TRACE_EV(name) | ...). <what>: the object, or NULL. Then a format and its
- * arguments.
+/* Reports an event. <events>: a mask (TRACE_EV(name) | ...). <what>: the object, or NULL. Then a
+ * format and its arguments.
  */
 #define TRACE(source, level, events, what, ...)                                                 \
 	do {                                                                                    \
@@ -131,34 +135,34 @@ struct trace_place {
 void trace_emit(struct trace_source *s, const struct trace_place *place, const void *what,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
 
-/* Makes the sources of the modules known. Once, at start-up. */
+/* Registers the sources of the modules. Call once, at start-up. */
 void trace_register(const struct module *const *modules);
 
-/* How a line of configuration was taken. */
+/* Result of a `trace` command. */
 enum trace_answer {
-	TRACE_DONE,  /* it was carried out; *out may say something */
-	TRACE_TELL,  /* nothing was changed: *out lists what may follow */
-	TRACE_WRONG, /* *out says what is wrong: the words before it were carried out */
+	TRACE_DONE,  /* carried out; *out may have a message */
+	TRACE_TELL,  /* nothing was changed: *out lists the possible words */
+	TRACE_WRONG, /* *out tells the error: the words before it were carried out */
 };
 
 struct trace_order {
 	char *const *words; /* after "trace" */
 	int count;
-	bool dry;           /* look for errors only */
-	/* Is there, or will there be, a sink of that name besides those published? Or NULL. */
+	bool dry;           /* only look for errors */
+	/* Is there, or will there be, a sink of that name besides the published ones? May be NULL.
+	 */
 	bool (*has_sink)(void *ctx, const char *name);
 	void *ctx;
 };
 
-/* Carries out `trace <words>`. Any thread. The text ends with a newline when it is several lines.
- */
+/* Carries out `trace <words>`. Any thread. A text of several lines ends with a newline. */
 enum trace_answer trace_run(const struct trace_order *order, struct strbuf *out);
-/* The argument of -dt, "" without one: "h1:developer:complete,stream". */
+/* Carries out the argument of -dt, "" without one: "h1:developer:complete,stream". */
 enum trace_answer trace_run_option(const char *text, struct strbuf *out);
-/* show trace, without and with a source (NULL: all). False: there is no such source. */
+/* Writes the output of `show trace`, for one source or for all (NULL). False: no such source. */
 bool trace_show(const char *source, struct strbuf *out);
-/* Traces do not go to <sink> any more; a thread may still be writing there until every thread has
- * come round.
+/* Stops all traces to <sink>. A thread may still be writing to it until every thread has finished
+ * its turn.
  */
 void trace_forget_sink(struct sink *sink);
 
