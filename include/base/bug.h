@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bug.h - invariants: what must never be false in a correct program
+/* bug.h - assertions: what must always hold in a correct program
  *
  * BUG_ON(cond)   : cheap, kept in release builds. Prints the condition and aborts.
  * CHECK_ON(cond) : costly, only in debug builds (DEBUG_STRICT).
@@ -13,7 +13,7 @@
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 
-/* Prints the place and text of a violated invariant on stderr and aborts; never returns. */
+/* Prints the place and the text of a violated assertion on stderr and aborts; never returns. */
 _Noreturn void bug_report(const char *file, int line, const char *text);
 
 #define BUG_ON(cond) \

@@ -2,9 +2,9 @@
 /* clock.h - time
  *
  * Two clocks: monotonic nanoseconds (for delays) and wall-clock microseconds since 1970 (for logs).
- * clock_now_ns() reads a per-thread copy, refreshed once per turn of the event loop by core:
- * cheap, and the same for all that happens in one turn. clock_read_*() ask the kernel's vdso.
- * Threads: each its own copy.
+ * clock_now_ns() reads a per-thread copy, which core refreshes once per turn of the event loop: it
+ * is cheap, and the same for everything in one turn. clock_read_*() ask the kernel's vdso.
+ * Threads: each has its own copy.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -17,8 +17,8 @@
 extern __thread uint64_t clock_thread_now_ns;  /* monotonic */
 extern __thread uint64_t clock_thread_wall_us; /* since 1970 */
 
-/* Refreshes this thread's copies; returns the monotonic time in ns. The wall clock is derived
- * from the monotonic one and corrected against the system's at least once a second.
+/* Refreshes this thread's copies; returns the monotonic time in ns. The wall clock is derived from
+ * the monotonic one and corrected against the system's clock at least once a second.
  */
 uint64_t clock_refresh(void);
 
@@ -37,16 +37,16 @@ static inline uint64_t clock_wall_us(void)
 	return clock_thread_wall_us;
 }
 
-/* The date of a moment of clock_now_ns() that was not long ago. */
+/* Converts a recent time of clock_now_ns() to wall-clock us since 1970. */
 static inline uint64_t clock_wall_of(uint64_t at_ns)
 {
 	return clock_thread_wall_us - (clock_thread_now_ns - at_ns) / 1000;
 }
 
-/* Precise reads, for profiling and start-up. */
+/* Read the clocks precisely, for profiling and start-up. */
 uint64_t clock_read_ns(void);
 uint64_t clock_read_wall_us(void);
-/* CPU time of the calling thread in ns (a system call). */
+/* Returns the CPU time of the calling thread in ns (a system call). */
 uint64_t clock_read_thread_cpu_ns(void);
 
 #endif

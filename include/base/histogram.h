@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* histogram.h - how often which value: bounded memory, known error, any range
+/* histogram.h - counts values in buckets: bounded memory, known error, any range
  *
- * Values are counted in buckets that grow with them: each power of two is cut into 2^bits equal
- * ones. So a value is known to 1 part in 2^bits, small ones exactly, and percentiles of many nines
- * need no sorted list. Two histograms of the same <bits> are merged by adding their buckets.
+ * Buckets grow with the values: each power of two is divided into 2^bits equal buckets. So a value
+ * is known to 1 part in 2^bits, small ones exactly, and high percentiles need no sorted list. Two
+ * histograms with the same <bits> are merged by adding their buckets.
  *
  *      bits 1:  0 1 2 3  4-5 6-7  8-11 12-15  16-23 24-31 ...
  *
- * Owns   : its buckets (histogram_init), or nothing: the functions on indexes are for callers that
- *          keep the buckets themselves.
- * Threads: the owner's. Errors: init returns false without memory.
+ * Owns   : its buckets (histogram_init()), or nothing: the functions on indexes are for callers
+ *          that keep the buckets themselves.
+ * Threads: the owner's. Errors: init returns false when out of memory.
  */
 #ifndef BASE_HISTOGRAM_H
 #define BASE_HISTOGRAM_H
@@ -19,12 +19,12 @@
 
 struct histogram {
 	uint64_t *counts;
-	unsigned bits, len;    /* buckets: what is above the last one counts there */
+	unsigned bits, len;    /* number of buckets: larger values count in the last one */
 	uint64_t total;        /* values */
 	uint64_t sum, max;     /* of the values, exact */
 };
 
-/* The bucket of <value>. */
+/* Returns the bucket of <value>. */
 static inline unsigned histogram_index(uint64_t value, unsigned bits)
 {
 	unsigned shift;
@@ -35,7 +35,7 @@ static inline unsigned histogram_index(uint64_t value, unsigned bits)
 	return (shift << bits) + (unsigned)(value >> shift);
 }
 
-/* The first value behind the bucket; UINT64_MAX for the last of all. */
+/* Returns the first value above the bucket; UINT64_MAX for the last bucket of all. */
 static inline uint64_t histogram_end(unsigned index, unsigned bits)
 {
 	unsigned shift = index >> bits;
@@ -47,7 +47,7 @@ static inline uint64_t histogram_end(unsigned index, unsigned bits)
 	return within ? within : UINT64_MAX;
 }
 
-/* Buckets for values up to <max>. False: no memory. */
+/* Allocates buckets for values up to <max>. False: out of memory. */
 bool histogram_init(struct histogram *h, unsigned bits, uint64_t max);
 void histogram_fini(struct histogram *h);
 
@@ -62,13 +62,13 @@ static inline void histogram_add(struct histogram *h, uint64_t value)
 		h->max = value;
 }
 
-/* Adds what <from> has counted; both have the same bits and length. */
+/* Adds the counts of <from>; both must have the same bits and length. */
 void histogram_merge(struct histogram *to, const struct histogram *from);
-/* The value that the share <part> (0 to 1) of all is not above, rounded up to the end of its bucket
- * but never above the maximum; 0 when nothing was counted.
+/* Returns the value that the share <part> (0 to 1) of all values does not exceed, rounded up to the
+ * end of its bucket but never above the maximum; 0 if nothing was counted.
  */
 uint64_t histogram_percentile(const struct histogram *h, double part);
-/* The mean; 0 when nothing was counted. */
+/* Returns the mean; 0 if nothing was counted. */
 double histogram_mean(const struct histogram *h);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* history.h - what was counted of one object lately: an hour by 5 seconds, a day by the minute
+/* history.h - recent counts of one object: the last hour by 5 seconds, the last day by minutes
  *
- * Purpose: a sampler that reads the counters of an object every 5 seconds tells their totals here;
- *          what draws a line asks for points. Two rings for each figure, of fixed size: what is
- *          older is written over. Time comes in steps of HISTORY_STEP_S seconds, which are the
- *          caller's to number: a step is known when its totals were told at its end.
+ * Purpose: a sampler that reads the counters of an object every 5 seconds stores their totals here;
+ *          code that draws a chart reads points. Each figure has two rings of fixed size, whose
+ *          oldest points are overwritten. Time is counted in steps of HISTORY_STEP_S seconds,
+ *          numbered by the caller. A step is known when its totals were stored at its end.
  *
  *      step     ... | 719 | 720 | 721 |            a point of the short ring each
  *      minute   ... |       59  |  60 ...          HISTORY_MINUTE steps each
  *
  * Numbers are kept in 16 bits: exact up to 4095, then to 1 part in 2048, rounded down.
- * Owns   : itself: sizeof(struct history) bytes for each object, about 13 kB.
- * Threads: one writes, any read meanwhile: a point that is just written over may be seen as
- *          either.
- * Errors : history_new() returns NULL without memory.
+ * Owns   : itself: sizeof(struct history) bytes per object, about 13 kB.
+ * Threads: one writer, any readers: a point that is being overwritten is seen as either the old or
+ *          the new one.
+ * Errors : history_new() returns NULL when out of memory.
  */
 #ifndef BASE_HISTORY_H
 #define BASE_HISTORY_H
@@ -25,39 +25,41 @@
 #define HISTORY_STEPS 720    /* points of the short ring: an hour */
 #define HISTORY_MINUTES 1440 /* points of the long one: a day */
 
-/* Two are counted, of which points are sums; of the last, a gauge, they are maxima. */
+/* Points of the first two, counters, are sums; points of the last one, a gauge, are maxima. */
 enum history_figure { HISTORY_DONE, HISTORY_ERRORS, HISTORY_OPEN, HISTORY_FIGURES };
 #define HISTORY_COUNTED HISTORY_OPEN
 
 struct history {
-	uint64_t step;                     /* atomic: the last one that is known */
-	uint64_t totals[HISTORY_COUNTED];  /* at its end */
-	uint64_t minute[HISTORY_FIGURES];  /* of the minute that it lies in, so far */
+	uint64_t step;                     /* atomic: the last known step */
+	uint64_t totals[HISTORY_COUNTED];  /* totals at its end */
+	uint64_t minute[HISTORY_FIGURES];  /* so far, of the minute that the step lies in */
 	uint16_t steps[HISTORY_FIGURES][HISTORY_STEPS]; /* atomic */
 	uint16_t minutes[HISTORY_FIGURES][HISTORY_MINUTES];
 };
 
-/* One whose last known step is <step>, with these totals; all before was nothing. */
+/* Creates a history whose last known step is <step>, with these totals; all earlier points are 0.
+ * NULL: out of memory.
+ */
 struct history *history_new(uint64_t step, const uint64_t totals[HISTORY_COUNTED]);
-/* Harmless on NULL, which it leaves. */
+/* Frees the history and NULLs the pointer; harmless on NULL. */
 void history_free(struct history **h);
-/* How many there are in the process. Any thread. */
+/* Returns the number of histories in the process. Any thread. */
 uint64_t history_count(void);
 
-/* The totals at the end of <step>, and the gauge now. Steps that were not told of since the last
- * call share what was counted. Totals that are smaller than before were cleared: they count from
- * zero. Nothing happens for a step that is known. After more than an hour without a call all before
- * is forgotten.
+/* Stores the totals at the end of <step>, and the current gauge. Steps that were skipped since the
+ * last call share the difference. Smaller totals than before mean that the counters were cleared:
+ * they count from zero. Does nothing for a known step. After more than an hour without a call, all
+ * earlier points are forgotten.
  */
 void history_add(struct history *h, uint64_t step, const uint64_t values[HISTORY_FIGURES]);
 
-/* The point of <f> at <step>, or at minute <minute> (a step divided by HISTORY_MINUTE; the last one
- * may be under way). 0: nothing was counted, it is too old, or not known yet.
+/* Return the point of <f> at <step>, or at minute <minute> (a step divided by HISTORY_MINUTE; the
+ * last one may be incomplete). 0: nothing was counted, too old, or not known yet.
  */
 uint64_t history_step(const struct history *h, enum history_figure f, uint64_t step);
 uint64_t history_minute(const struct history *h, enum history_figure f, uint64_t minute);
 
-/* How numbers are kept. */
+/* Convert numbers to and from their 16-bit form. */
 uint16_t history_pack(uint64_t value);
 uint64_t history_unpack(uint16_t kept);
 

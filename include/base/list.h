@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* list.h - intrusive doubly linked circular lists
  *
- * A head and its members are the same type. A member that is in no list is "self-linked" after
- * list_init(), so that list_remove() is harmless twice. Not locked.
+ * A head and its members have the same type. A member that is in no list is "self-linked" after
+ * list_init(), so that a second list_remove() is harmless. Not locked.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -26,7 +26,7 @@ static inline bool list_is_empty(const struct list *l)
 	return l->next == l;
 }
 
-/* Is this member in a list? (it must have been initialised) */
+/* Is this member in a list? It must have been initialised. */
 static inline bool list_is_linked(const struct list *l)
 {
 	return l->next != l;
@@ -73,8 +73,8 @@ static inline void list_splice(struct list *to, struct list *from)
 #define list_first(head, type, member) list_entry((head)->next, type, member)
 #define list_last(head, type, member) list_entry((head)->prev, type, member)
 
-/* The link of a member. What is no member, but made of the head, is not looked at through its type,
- * whose alignment it may not have.
+/* Returns the link of a member. An "element" that is really the head is not accessed through its
+ * type, whose alignment it may not have.
  */
 #define list_link(it, member) \
 	((struct list *)((char *)(it) + offsetof(__typeof__(*(it)), member)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* place.h - rare events counted where they happen in the code, for `debug counters`
+/* place.h - counts rare events per place in the code, for `debug counters`
  *
- * A place is a static record beside the code. It becomes known when it is reached for the first
- * time: what was never reached is not listed. Only for what is rare: all threads count in one word.
+ * A place is a static record in the code. It is registered when it is reached for the first time:
+ * places that were never reached are not listed. Only for rare events, since all threads share one
+ * counter.
  *
  *	PLACE_COUNT(PLACE_GLT, "PING acknowledged that was not sent");
  *
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(NAME, word): oddities of peers; events that may be looked at, counted only on demand. */
+/* X(NAME, word): protocol oddities of peers; other events, counted on demand only. */
 #define PLACE_TYPES(X) X(GLT, "glt") X(CNT, "cnt")
 enum place_type {
 #define X(name, word) PLACE_##name,
@@ -24,7 +25,7 @@ enum place_type {
 };
 
 struct place {
-	struct place *next;          /* the registry's */
+	struct place *next;          /* of the registry */
 	const char *file, *function, *text; /* static; <text> may be NULL */
 	unsigned line;
 	enum place_type type;
@@ -32,7 +33,7 @@ struct place {
 	bool known;                  /* atomic */
 };
 
-/* <text>: a constant, or NULL; where it varies, that of the first time is shown. */
+/* <text>: a constant, or NULL. If it varies, the first one is shown. */
 #define PLACE_COUNT(place_type, place_text)                                                     \
 	do {                                                                                    \
 		static struct place place_ = { .file = __FILE__, .line = __LINE__,              \
@@ -40,12 +41,12 @@ struct place {
 		place_count(&place_, __func__, place_text);                                     \
 	} while (0)
 
-/* One more; <function> and <text> are kept. */
+/* Counts one event; <function> and <text> are kept. */
 void place_count(struct place *p, const char *function, const char *text);
-/* Are events of PLACE_CNT counted? */
+/* Set and return whether events of PLACE_CNT are counted. */
 void places_switch(bool on);
 bool places_are_on(void);
-/* Those that are known, the newest first; NULL after the last. */
+/* Iterates over the registered places, newest first; NULL after the last. */
 struct place *place_next(const struct place *after);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replace.h - a file that is replaced by a whole new one, or not at all
+/* replace.h - replaces a file by a new one completely, or not at all
  *
- * Purpose: what a process keeps on disk must survive a crash at any moment. The new contents are
- *          written to <name>.tmp in the same directory, synchronised, renamed to <name>, and the
- *          directory is synchronised: readers see the old file or the new one, never a part.
- * Owns   : between replace_begin() and its end, the temporary file, by a lock: two processes do not
- *          write one. That of a process that died is used again.
- * Threads: any; one at a time for each replacement. All calls may wait for the disk.
+ * Purpose: files that a process keeps on disk must survive a crash at any moment. The new contents
+ *          are written to <name>.tmp in the same directory, synchronised and renamed to <name>, and
+ *          the directory is synchronised: readers see either the old or the new file, never a part.
+ * Owns   : from replace_begin() to its end, the temporary file, by a lock: two processes never
+ *          write it together. The temporary file of a process that died is reused.
+ * Threads: any; one at a time per replacement. All calls may block on the disk.
  * Errors : errno. The old file stays.
  */
 #ifndef BASE_REPLACE_H
@@ -23,15 +23,15 @@ struct replacement {
 	char temporary[256];
 };
 
-/* Begins to replace <name>, without a slash, in an open directory. False: EAGAIN when another
+/* Begins to replace <name>, without a slash, in an open directory. False: errno; EAGAIN if another
  * process is writing it.
  */
 bool replace_begin(struct replacement *r, int directory, const char *name, mode_t mode);
-/* Appends. */
+/* Appends bytes to the new file. */
 bool replace_write(struct replacement *r, const void *bytes, size_t len);
-/* The new file is complete: it takes the place of the old one. False: it does not, and is gone. */
+/* The new file is complete: replaces the old one. False: errno; the new file is removed. */
 bool replace_commit(struct replacement *r);
-/* The new file is given up. Keeps errno. */
+/* Gives up the new file. Keeps errno. */
 void replace_abandon(struct replacement *r);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slice.h - a read-only run of bytes somewhere else
+/* slice.h - a read-only run of bytes that another object owns
  *
- * A slice owns nothing: its maker knows what keeps the bytes alive (a block, an arena, the
- * configuration). It is not NUL-terminated. The empty slice may have a NULL pointer; "absent" is
- * told by the pointer (slice_none()).
+ * A slice owns nothing: its creator knows what keeps the bytes alive (a block, an arena, the
+ * configuration). It is not NUL-terminated. An empty slice may have a NULL pointer; "absent" is a
+ * NULL pointer (slice_none()).
  */
 #ifndef BASE_SLICE_H
 #define BASE_SLICE_H
@@ -49,30 +49,30 @@ static inline bool slice_eq(struct slice a, struct slice b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* The same <len> bytes, but for the case of ASCII letters? */
+/* Are the <len> bytes equal, ignoring the case of ASCII letters? */
 bool bytes_eq_nocase(const char *a, const char *b, size_t len);
 
-/* ASCII case is ignored; locale never matters. */
+/* ASCII case is ignored; the locale never matters. */
 static inline bool slice_eq_nocase(struct slice a, struct slice b)
 {
 	return a.len == b.len && bytes_eq_nocase(a.ptr, b.ptr, a.len);
 }
 
-/* Orders bytes, then lengths: <0, 0, >0. */
+/* Orders by bytes, then by length: <0, 0, >0. */
 int slice_cmp(struct slice a, struct slice b);
 bool slice_starts(struct slice s, struct slice prefix);
 bool slice_starts_nocase(struct slice s, struct slice prefix);
 bool slice_ends(struct slice s, struct slice suffix);
-/* The first <c> at or after <from>, or SIZE_MAX. */
+/* Returns the index of the first <c> at or after <from>, or SIZE_MAX. */
 size_t slice_find_char(struct slice s, size_t from, char c);
-/* The first <needle>, or SIZE_MAX. */
+/* Return the index of the first <needle>, or SIZE_MAX. */
 size_t slice_find(struct slice s, struct slice needle);
 size_t slice_find_nocase(struct slice s, struct slice needle);
-/* Without blanks (space, tab) on both sides. */
+/* Returns the slice without blanks (space, tab) on both sides. */
 struct slice slice_trim(struct slice s);
-/* Bytes <from> up to <to> (exclusive), both clamped to the length. */
+/* Returns the bytes <from> up to <to> (exclusive), both clamped to the length. */
 struct slice slice_sub(struct slice s, size_t from, size_t to);
-/* A NUL-terminated heap copy (free()), NULL when memory is out. */
+/* Returns a NUL-terminated heap copy (free()). NULL: out of memory. */
 char *slice_dup(struct slice s);
 /* Copies at most size-1 bytes and a NUL into <dst>; returns the number of bytes copied. */
 size_t slice_copy(struct slice s, char *dst, size_t size);

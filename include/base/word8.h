@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* word8.h - texts seen as words of 8 bytes, to look at all of these at a time
+/* word8.h - texts as words of 8 bytes, to compare 8 bytes at a time
  *
  * Owns: nothing. Pure, any thread.
  */
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The 8 bytes at <p>, at any address. */
+/* Returns the 8 bytes at <p>, which need not be aligned. */
 static inline uint64_t word8_at(const char *p)
 {
 	uint64_t v;
@@ -19,7 +19,8 @@ static inline uint64_t word8_at(const char *p)
 	return v;
 }
 
-/* A text of 1 to 7 bytes: some of them twice, or letters in the place of those that lack. */
+/* Returns a word for a text of 1 to 7 bytes: some bytes occur twice, and missing ones are letters.
+ */
 static inline uint64_t word8_of_short(const char *p, size_t len)
 {
 	uint32_t first, last;
