@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* block.h - sections whose lines are kept, to be carried out in other sections
+/* block.h - sections whose lines are kept, to be run in other sections
  *
  * Purpose: the first pass over the files keeps the lines of sections marked `keeps_lines`, so that
- *          a line of the second pass may have them carried out in its own section, wherever in the
- *          files they stand.
+ *          a line of the second pass can run them in its own section, wherever they are in the
+ *          files.
  * Owns   : blocks live in the generation's arena.
  * Threads: that of the parser.
- * Errors : what is wrong with a line is reported at the line's own place.
+ * Errors : errors in a line are reported at the place of that line.
  * Manual : configuration ruleset (an extension).
  */
 #ifndef CONF_BLOCK_H
@@ -17,7 +17,7 @@
 
 struct conf_block_line {
 	struct conf_block_line *next;
-	const char *file, *text;  /* text: as it is written */
+	const char *file, *text;  /* text: as configured */
 	int line, count;
 	char **words;
 	int *columns;
@@ -25,19 +25,19 @@ struct conf_block_line {
 
 struct conf_block {
 	struct conf_block *next;  /* in the order of the files */
-	struct tree_node by_name, by_place; /* of the engine: by hashes */
+	struct tree_node by_name, by_place; /* for the engine: by hashes */
 	const char *section;      /* "ruleset" */
 	struct conf_block_line head; /* the section's own line */
 	struct conf_block_line *first, **tail;
 };
 
-/* The first block of this section and name; NULL: none. */
+/* Finds the first block of this section and name. NULL: none. */
 const struct conf_block *conf_block_find(const struct config *cfg, const char *section,
 					 const char *name);
-/* The next block of a section, or the first one (NULL). NULL: no more. */
+/* Returns the next block of a section, or the first one (NULL). NULL: no more. */
 const struct conf_block *conf_block_next(const struct config *cfg, const char *section,
 					 const struct conf_block *after);
-/* Carries out a line, with <words> in the place of its own, in the section of <use>. */
+/* Runs a line, with <words> instead of its own, in the section of <use>. */
 void conf_block_run(const struct conf_line *use, const struct conf_block_line *line, char **words);
 
 #endif

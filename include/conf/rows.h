@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rows.h - rows of tables of keywords of the global section that fill one member of a slot
+/* rows.h - table rows for keywords of the global section that set one member of a slot
  *
- * Purpose: for the .c file of a module that has such keywords. It defines AT(member) before its
- *          table: `.slot` and `.offset` of the member.
- * Types  : the member of SWITCH is a bool, that of NUMBER, SIZE and SOCKET an int64_t.
+ * Purpose: for the .c file of a module with such keywords. Before its table, it defines AT(member)
+ *          as `.slot` and `.offset` of the member.
+ * Types  : the member is a bool for SWITCH, an int for NUMBER, SIZE and SOCKET.
  */
 #ifndef CONF_ROWS_H
 #define CONF_ROWS_H
@@ -19,7 +19,7 @@
 #define SIZE(name, member, low, high, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = conf_parse_size, AT(member), \
 	  .min = low, .max = high, .syntax = "<size>", .help = text }
-/* Of a buffer of the kernel. */
+/* The size of a kernel buffer. */
 #define SOCKET(name, member, text) SIZE(name, member, 0, INT32_MAX / 2, text)
 
 #endif
