@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* base64.h - RFC 4648 section 4
+/* base64.h - Base64 (RFC 4648 section 4)
  *
  * Pure: no allocation, any thread.
  */
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include "base/slice.h"
 
-/* Decodes <text>, whose length is a multiple of four with its '='. <out> has room for 3/4 of it.
- * False: it is not base64.
+/* Decodes <text>, padded with '=' to a multiple of four. <out> needs room for 3/4 of its length.
+ * False: invalid Base64.
  */
 bool base64_decode(struct slice text, char *out, size_t *len);
 

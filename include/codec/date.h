@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "base/slice.h"
 
-/* The length of an IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT". No NUL is counted nor written. */
+/* The length of an IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT". No NUL is written or counted. */
 #define DATE_IMF_LEN 29
 
 /* Broken-down UTC time. */
@@ -20,7 +20,7 @@ struct date {
 
 /* Writes an IMF-fixdate; years 0 to 9999. */
 void date_put_imf(char out[DATE_IMF_LEN], int64_t seconds);
-/* Reads an IMF-fixdate, an RFC 850 or an asctime date. False: malformed. */
+/* Parses an IMF-fixdate, an RFC 850 or an asctime date. False: malformed. */
 bool date_parse(struct slice text, int64_t *seconds);
 
 #endif

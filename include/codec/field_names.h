@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* field_names.h - the field names that the program knows by number
+/* field_names.h - the well-known field names, which have a number
  *
  * One table: X(symbol, "name"). A field whose name is in it carries FIELD_<symbol>, so that finding
- * Host or Content-Length compares no strings; any other carries FIELD_OTHER (0). Names are
- * lower case, as everywhere inside the program. Pure, any thread.
+ * Host or Content-Length compares no strings; other fields carry FIELD_OTHER (0). Names are in
+ * lower case, as everywhere in the program. Pure, any thread.
  */
 #ifndef CODEC_FIELD_NAMES_H
 #define CODEC_FIELD_NAMES_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "base/slice.h"
 
-/* sorted by length, which the lookup does not need but the reader likes */
+/* sorted by length for readers; the lookup does not need it */
 #define FIELD_NAMES(X) \
 	X(TE, "te") \
 	X(AGE, "age") \
@@ -83,11 +83,11 @@ enum field_id {
 	FIELD_COUNT
 };
 
-/* The number of a name of any case; FIELD_OTHER when it is not in the table. */
+/* Returns the number of a name in any case; FIELD_OTHER: not in the table. */
 uint8_t field_id_of(struct slice name);
-/* As field_id_of(), for a name that is already lower case: what the H1 parser uses. */
+/* As field_id_of(), for a name that is already in lower case: for the H1 parser. */
 uint8_t field_id_of_lower(const char *name, size_t len);
-/* The lower-case name; slice_none() for FIELD_OTHER or a number out of the table. */
+/* Returns the lower-case name; slice_none() for FIELD_OTHER or a number outside of the table. */
 struct slice field_name_of(uint8_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fix.h - messages of FIX (Financial Information eXchange): tag=value pairs, each ended by SOH
+/* fix.h - FIX messages (Financial Information eXchange): tag=value pairs, each ended by SOH
  *
  * "8=FIX.4.4|9=5|35=0|10=163|" where | stands for the byte 0x01: the version, the length of the
  * body, the type, more fields, and the sum of all bytes before the last field. Pure, any thread.
@@ -20,9 +20,9 @@
 
 enum fix_verdict { FIX_VALID, FIX_INVALID, FIX_INCOMPLETE };
 
-/* Is the message at the start of <in> whole and consistent? What follows it does not matter. */
+/* Is the message at the start of <in> complete and consistent? What follows it is ignored. */
 enum fix_verdict fix_check(struct slice in);
-/* The value of the first field of this tag, up to the end of the message. slice_none(): there is
+/* Returns the value of the first field with this tag, up to the end of the message. slice_none():
  * none before the first malformed or incomplete field.
  */
 struct slice fix_find(struct slice in, uint64_t tag);

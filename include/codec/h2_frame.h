@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* h2_frame.h - HTTP/2 frames: headers, checks, small payloads, settings (RFC 9113 4 to 7)
  *
- * A frame is a header of 9 bytes and a payload. h2_frame_parse() reads the header;
- * h2_frame_check() says from the header alone whether such a frame may exist at all (length,
- * stream number), by a table. What depends on the state of a stream or connection is the mux's.
- * Payloads of fixed size are read and written by functions here; header blocks are hpack.h and
+ * A frame is a header of 9 bytes and a payload. h2_frame_parse() reads the header; h2_frame_check()
+ * decides from the header alone, by a table, whether the frame can be valid (length, stream
+ * number). Checks that depend on the state of a stream or connection are up to the mux. Functions
+ * here read and write payloads of fixed size; header blocks are the subject of hpack.h and
  * h2_head.h.
  *
- * Owns    : nothing. All pure: bytes in, values out.
+ * Owns    : nothing. All functions are pure.
  * Threads : any.
- * Fails   : with an enum h2_error, H2_ERR_NO_ERROR (0) meaning fine; whether it concerns the
- *           stream or the connection is said at each function.
+ * Fails   : with an enum h2_error, where H2_ERR_NO_ERROR (0) means valid; each function says
+ *           whether it is an error of the stream or of the connection.
  */
 #ifndef CODEC_H2_FRAME_H
 #define CODEC_H2_FRAME_H
@@ -21,10 +21,10 @@
 #include "base/slice.h"
 
 #define H2_FRAME_HEADER_LEN 9
-/* What a client sends first (RFC 9113 3.4); h1_match_preface() recognises it. */
+/* What a client sends first (RFC 9113 3.4); see h1_match_preface(). */
 #define H2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define H2_PREFACE_LEN 24
-/* Frames of this size must be accepted by every peer, and the largest that may be agreed upon. */
+/* The frame size that every peer must accept, and the largest that may be negotiated. */
 #define H2_FRAME_SIZE_MIN 16384u
 #define H2_FRAME_SIZE_MAX 16777215u
 #define H2_WINDOW_MAX 0x7fffffffu
@@ -48,7 +48,7 @@ enum h2_frame_type {
 #define X(symbol, code) H2_FT_##symbol = code,
 	H2_FRAME_TYPES(X)
 #undef X
-	H2_FT_COUNT /* types from here on are unknown: ignored (RFC 9113 4.1) */
+	H2_FT_COUNT /* unknown types from here on: ignored (RFC 9113 4.1) */
 };
 
 #define H2_FL_ACK         0x01 /* SETTINGS, PING */
@@ -81,9 +81,9 @@ enum h2_error {
 	H2_ERR_COUNT
 };
 
-/* "HEADERS"; "UNKNOWN" for other types. */
+/* Returns "HEADERS", etc.; "UNKNOWN" for other types. */
 const char *h2_frame_type_name(uint8_t type);
-/* "PROTOCOL_ERROR"; "UNKNOWN" for other codes. */
+/* Returns "PROTOCOL_ERROR", etc.; "UNKNOWN" for other codes. */
 const char *h2_error_name(uint32_t code);
 
 /* ---- integers, most significant byte first */
@@ -119,7 +119,7 @@ struct h2_frame {
 	uint8_t flags;
 };
 
-/* Reads H2_FRAME_HEADER_LEN bytes. */
+/* Reads a header of H2_FRAME_HEADER_LEN bytes. */
 static inline struct h2_frame h2_frame_parse(const char *p)
 {
 	return (struct h2_frame){
@@ -128,7 +128,7 @@ static inline struct h2_frame h2_frame_parse(const char *p)
 	};
 }
 
-/* Writes H2_FRAME_HEADER_LEN bytes; returns the byte after them. */
+/* Writes a header of H2_FRAME_HEADER_LEN bytes; returns the address after it. */
 static inline char *h2_frame_put(char *p, uint32_t length, uint8_t type, uint8_t flags,
 				 uint32_t stream)
 {
@@ -138,31 +138,31 @@ static inline char *h2_frame_put(char *p, uint32_t length, uint8_t type, uint8_t
 	return p + H2_FRAME_HEADER_LEN;
 }
 
-/* Rules that need nothing but the header (RFC 9113 4.2 and 6): the length against the <size_max>
- * that we announced and against the type's own bounds, and whether a stream is named. Returns an
- * enum h2_error. *connection says whether it is an error of the connection; otherwise of the stream
- * only (a PRIORITY of a wrong length). Unknown types are checked against <size_max> only.
+/* Checks what the header alone determines (RFC 9113 4.2 and 6): the length against the <size_max>
+ * that we announced and against the limits of the type, and whether a stream is named. Returns an
+ * enum h2_error. *connection: is it a connection error? Otherwise a stream error (a PRIORITY of
+ * wrong length). Unknown types are only checked against <size_max>.
  */
 uint8_t h2_frame_check(const struct h2_frame *f, uint32_t size_max, bool *connection);
 
-/* What surrounds the content of a DATA, HEADERS or PUSH_PROMISE payload. */
+/* The parts around the content of a DATA, HEADERS or PUSH_PROMISE payload. */
 struct h2_content {
 	uint32_t lead; /* bytes before it: pad length, priority, promised stream */
 	uint32_t pad;  /* bytes after it */
 };
 
-/* Bytes of payload that h2_content_parse() may look at. */
+/* How many bytes of payload h2_content_parse() may look at. */
 #define H2_CONTENT_LEAD_MAX 6
 
-/* Finds the content of <f>, whose payload begins with <start> (H2_CONTENT_LEAD_MAX bytes, or all
- * when it is shorter). On success lead + pad <= f->length. PROTOCOL_ERROR (of the connection):
- * the padding takes more than there is. FRAME_SIZE_ERROR (same): too short for its lead. A stream
- * that depends on itself is told by *self (a stream error, RFC 7540 5.3.1), which may be NULL.
+/* Finds the content of <f>, whose payload begins with <start> (H2_CONTENT_LEAD_MAX bytes, or the
+ * whole payload if shorter). On success lead + pad <= f->length. Connection errors: PROTOCOL_ERROR:
+ * the padding is too long. FRAME_SIZE_ERROR: the payload is too short for its lead. *self, which
+ * may be NULL: the stream depends on itself (a stream error, RFC 7540 5.3.1).
  */
 uint8_t h2_content_parse(const struct h2_frame *f, struct slice start, struct h2_content *out,
 			 bool *self);
 
-/* ---- whole frames of fixed size; each writes to <p> and returns the byte after */
+/* ---- whole frames of fixed size; each writes to <p> and returns the address after it */
 
 #define H2_RST_STREAM_LEN (H2_FRAME_HEADER_LEN + 4)
 #define H2_WINDOW_UPDATE_LEN (H2_FRAME_HEADER_LEN + 4)
@@ -175,10 +175,11 @@ char *h2_put_rst_stream(char *p, uint32_t stream, uint32_t code);
 char *h2_put_window_update(char *p, uint32_t stream, uint32_t increment);
 /* <data>: the 8 bytes to carry. */
 char *h2_put_ping(char *p, const char *data, bool ack);
-/* <last_stream>: the last one of the peer that was or may be handled, RFC 9113 6.8. */
+/* <last_stream>: the peer's last stream that was or may be processed, RFC 9113 6.8. */
 char *h2_put_goaway(char *p, uint32_t last_stream, uint32_t code);
 
-/* A WINDOW_UPDATE's or PRIORITY's 31-bit number, without the reserved (or exclusive) bit. */
+/* Reads the 31-bit number of a WINDOW_UPDATE or PRIORITY, without the reserved (or exclusive) bit.
+ */
 static inline uint32_t h2_get_u31(const char *p)
 {
 	return h2_get_u32(p) & 0x7fffffffu;
@@ -186,8 +187,8 @@ static inline uint32_t h2_get_u31(const char *p)
 
 /* ---- settings */
 
-/* RFC 9113 6.5.2, RFC 8441 3. X(member, SYMBOL, number, default, smallest, largest, error outside).
- * A largest of UINT32_MAX means any.
+/* RFC 9113 6.5.2, RFC 8441 3. X(member, SYMBOL, number, default, smallest, largest, error if
+ * outside). A largest value of UINT32_MAX means any.
  */
 #define H2_SETTINGS(X) \
 	X(header_table_size, HEADER_TABLE_SIZE, 1, 4096, 0, UINT32_MAX, PROTOCOL_ERROR) \
@@ -214,20 +215,20 @@ struct h2_settings {
 #undef X
 };
 
-/* Bytes of one setting on the wire, and the most that h2_settings_put() writes. */
+/* Size of one setting on the wire, and the maximum that h2_settings_put() writes. */
 #define H2_SETTING_LEN 6
 #define H2_SETTINGS_LEN_MAX (H2_FRAME_HEADER_LEN + 7 * H2_SETTING_LEN)
 
-/* The values that hold before any SETTINGS frame. */
+/* Sets the values that are in force before any SETTINGS frame. */
 void h2_settings_init(struct h2_settings *s);
-/* Reads a SETTINGS payload (a multiple of H2_SETTING_LEN bytes, see h2_frame_check()) over <s>;
- * unknown settings are skipped. Returns an enum h2_error, of the connection; <s> is then partly
- * changed. <from_server>: the sender is a server, which may not enable push (RFC 9113 6.5.2), nor
- * may any peer take an extended CONNECT back (RFC 8441 3).
+/* Reads a SETTINGS payload (a multiple of H2_SETTING_LEN bytes, see h2_frame_check()) into <s>;
+ * skips unknown settings. Returns an enum h2_error, of the connection; <s> may then be partly
+ * changed. <from_server>: the sender is a server, which must not enable push (RFC 9113 6.5.2). No
+ * peer may withdraw the extended CONNECT (RFC 8441 3).
  */
 uint8_t h2_settings_parse(struct h2_settings *s, struct slice payload, bool from_server);
-/* Writes a SETTINGS frame with what differs from the defaults; returns the byte after. At most
- * H2_SETTINGS_LEN_MAX bytes.
+/* Writes a SETTINGS frame with the values that differ from the defaults; returns the address after
+ * it. At most H2_SETTINGS_LEN_MAX bytes.
  */
 char *h2_settings_put(char *p, const struct h2_settings *s);
 /* Writes the acknowledgement, H2_FRAME_HEADER_LEN bytes. */

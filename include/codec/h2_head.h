@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* h2_head.h - HTTP/2 message heads: from a header block to pseudo-fields, fields and framing
+/* h2_head.h - decodes HTTP/2 message heads: pseudo-fields, fields and framing
  *
- * h2_head_decode() walks a whole header block (hpack.h) and checks that it is a well-formed head
- * (RFC 9113 8): what a mux needs to fill the message model is then in one struct, as h1.h gives it
- * for HTTP/1. All that could be read in two ways once translated to HTTP/1 is refused here.
+ * h2_head_decode() walks over a whole header block (hpack.h) and checks that it is a well-formed
+ * head (RFC 9113 8). The result is one struct with what a mux needs to fill the message model, like
+ * h1.h for HTTP/1. Anything that would be ambiguous after translation to HTTP/1 is refused here.
  *
- * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM() bytes. Typically
- *           a buffer of the thread: then h2_head_move() makes a head live elsewhere.
+ * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM() bytes, typically
+ *           a buffer of the thread; h2_head_move() then moves a head elsewhere.
  * Limits  : a head beyond <field_capacity> or <list_max> is H2_HEAD_TOO_LARGE: it was walked to its
- *           end, and the next one can be read. One of more than twice as many fields, or with more
+ *           end, and the next one can be read. One with more than twice as many fields, or more
  *           than <text_max> bytes of texts, is H2_HEAD_BROKEN: few bytes of a block may stand for
- *           very many, and no receiver should be made to read them (RFC 9113 4.3, 10.5.1).
+ *           very many, and receivers should not be forced to read them (RFC 9113 4.3, 10.5.1).
  * Changed : cookie crumbs are joined by "; " into one field, the last one (8.2.3); ":authority"
- *           becomes the first field, Host, and a Host beside it has no say (8.3.1); the scheme's
- *           own port is taken off it; equal Content-Lengths are one, without leading zeros; blanks
- *           around values go.
- * Refused : names with upper case or bytes that are no token, values with NUL, CR or LF, fields of
- *           one hop (connection, keep-alive, proxy-connection, transfer-encoding, upgrade, te other
- *           than "trailers"), pseudo-fields unknown, repeated, missing, misplaced, of the other
- *           kind of message or with bytes that they may not have, different Hosts, bad or
- *           conflicting Content-Length. Trailers which frame or route are left out.
+ *           becomes the first field, Host, and overrides a Host beside it (8.3.1); the scheme's own
+ *           port is removed from it; equal Content-Lengths are merged, without leading zeros;
+ *           blanks around values are removed.
+ * Refused : names with upper case or bytes that are not allowed in tokens, values with NUL, CR or
+ *           LF, fields of one hop (connection, keep-alive, proxy-connection, transfer-encoding,
+ *           upgrade, te other than "trailers"); pseudo-fields that are unknown, repeated, missing,
+ *           misplaced, of the other kind of message, or with bytes that they must not have;
+ *           different Hosts; a bad or conflicting Content-Length. Trailers about framing or routing
+ *           are dropped.
  * Owns    : nothing. Threads: one at a time per decoder.
  * See     : RFC 9113 8, RFC 8441; manual "option accept-unsafe-violations-in-http-request".
  */
@@ -28,17 +29,15 @@
 
 #include "codec/hpack.h"
 
-/* Which section the block is. */
+/* The kind of section that a block is. */
 enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 
 /* Options of h2_head_decode(). */
-#define H2_HEAD_OPT_END_STREAM 0x01 /* no body follows: a Content-Length has to be 0 */
+#define H2_HEAD_OPT_END_STREAM 0x01 /* no body follows: a Content-Length must be 0 */
 #define H2_HEAD_OPT_CONNECT    0x02 /* extended CONNECT was announced (RFC 8441) */
 #define H2_HEAD_OPT_UNSAFE     0x04 /* option accept-unsafe-violations-in-http-{request,response} */
-#define H2_HEAD_OPT_TO_HEAD    0x08 /* response to HEAD: its length is not that of a body */
-#define H2_HEAD_OPT_DISCARD    0x10 /* only keep the decoder up to date; always H2_HEAD_REFUSED or
-				     * H2_HEAD_BROKEN
-				     */
+#define H2_HEAD_OPT_TO_HEAD    0x08 /* response to HEAD: its Content-Length has no body */
+#define H2_HEAD_OPT_DISCARD    0x10 /* only update the decoder: H2_HEAD_REFUSED or _BROKEN */
 
 /* Facts about a head. */
 #define H2_HEAD_FL_CONTENT_LENGTH  0x01 /* has one: content_length */
@@ -76,17 +75,18 @@ enum h2_head_error {
 
 enum h2_head_status {
 	H2_HEAD_OK,
-	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. Tables are in step. */
-	H2_HEAD_TOO_LARGE, /* too many fields or bytes; well-formed as far as seen. In step too. */
+	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. Tables are in sync */
+	H2_HEAD_TOO_LARGE, /* too many fields or bytes; valid as far as seen. Tables are in sync */
 	H2_HEAD_BROKEN     /* a connection error, COMPRESSION_ERROR: hpack_error */
 };
 
 struct h2_head {
-	/* given by the caller */
-	struct h1_field *fields;   /* H2_HEAD_FIELD_ROOM(field_capacity) places */
-	uint16_t field_capacity;   /* how many may come out; tune.http.maxhdr N: N - 1 */
-	uint32_t list_max;         /* bytes of the list: texts, and H2_HEAD_FIELD_COST a field */
-	uint32_t text_max;         /* bytes of texts that are read at all; list_max or more */
+	/* set by the caller */
+	struct h1_field *fields;   /* room for H2_HEAD_FIELD_ROOM(field_capacity) fields */
+	uint16_t field_capacity;   /* limit of resulting fields; tune.http.maxhdr N: N - 1 */
+	/* limit of the list in bytes: texts, and H2_HEAD_FIELD_COST per field */
+	uint32_t list_max;
+	uint32_t text_max;         /* limit of text bytes that are read at all; list_max or more */
 	char *text;                /* H2_HEAD_TEXT_ROOM(text_max) bytes */
 
 	/* results */
@@ -100,35 +100,35 @@ struct h2_head {
 	uint64_t content_length;   /* with H2_HEAD_FL_CONTENT_LENGTH, else 0 */
 	struct slice method;
 	struct slice scheme;       /* in lower case; absent in a plain CONNECT */
-	struct slice authority;    /* ":authority", else the Host field; maybe absent */
+	struct slice authority;    /* ":authority", else the Host field; may be absent */
 	struct slice path;         /* absent in a plain CONNECT */
-	struct slice protocol;     /* of an extended CONNECT, else absent */
-	size_t text_len;           /* bytes of <text> in use: slices lie there or are constants */
-	size_t list_len;           /* size of the list as sent, as RFC 9113 6.5.2 counts */
+	struct slice protocol;     /* of an extended CONNECT, otherwise absent */
+	size_t text_len;           /* bytes of <text> in use: slices point there or to constants */
+	size_t list_len;           /* size of the list as sent, counted as in RFC 9113 6.5.2 */
 };
 
-/* Room for the texts of a list and for the cookies joined. */
+/* Room for the texts of a list, and for the joined cookies. */
 #define H2_HEAD_TEXT_ROOM(text_max) ((size_t)(text_max) * 2)
-/* Places for fields while a head is read: crumbs of cookies need one each until they are joined. */
+/* Room for fields while a head is read: crumbs of cookies need one each until they are joined. */
 #define H2_HEAD_FIELD_ROOM(capacity) (2 * (size_t)(capacity) + 2)
-/* What a field counts besides its texts. */
+/* What a field counts in addition to its texts. */
 #define H2_HEAD_FIELD_COST 8
 
-/* Decodes and checks <block> as a head of this kind. See enum h2_head_status for what comes out;
- * after anything but H2_HEAD_OK the results are those found so far (for logs).
+/* Decodes and checks <block> as a head of this kind. Returns an enum h2_head_status; unless it is
+ * H2_HEAD_OK, the results are those found so far (for logs).
  */
 enum h2_head_status h2_head_decode(struct hpack_decoder *d, struct slice block,
 				   enum h2_head_kind kind, unsigned options, struct h2_head *head);
 
-/* Makes all slices of <head> (fields included) which point into head->text point to the same bytes
- * at <text>, where the caller copied head->text_len bytes; head->text becomes <text>.
+/* Relocates <head>: slices (fields included) that point into head->text are changed to the same
+ * bytes at <text>, where the caller has copied head->text_len bytes. head->text becomes <text>.
  */
 void h2_head_move(struct h2_head *head, char *text);
 
-/* The meaning of a refusal for humans. */
+/* Returns the text of an enum h2_head_error. */
 const char *h2_head_error_text(uint8_t error);
 
-/* May a field of this id be sent in HTTP/2? False for those of one hop, such as Connection. */
+/* May a field with this id be sent in HTTP/2? False for fields of one hop, such as Connection. */
 bool h2_field_is_allowed(uint8_t id);
 
 #endif

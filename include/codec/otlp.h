@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* otlp.h - messages of the OpenTelemetry protocol, as Protocol Buffers or as JSON
+/* otlp.h - encodes OpenTelemetry (OTLP) messages, as Protocol Buffers or as JSON
  *
- * Purpose: writes spans, records of logs and metrics one by one, each complete in itself, so that
- *          what is to be exported is collected as bytes: elements of a batch stand one behind the
- *          other, and otlp_envelope() says what is sent before and behind them.
- * Texts  : bytes that are no UTF-8 count as Latin-1, for receivers refuse others.
- * Owns   : nothing. Pure, any thread. Errors: out->overflow, as with all strbufs.
+ * Purpose: writes spans, log records and metrics one by one, each self-contained, so that exports
+ *          are collected as bytes: the elements of a batch are concatenated, and otlp_envelope()
+ *          gives what is sent before and after them.
+ * Texts  : bytes that are not UTF-8 count as Latin-1, since receivers refuse them.
+ * Owns   : nothing. Pure, any thread. Errors: out->overflow, as for all strbufs.
  * Source : opentelemetry-proto 1.x (trace, metrics, logs, common, resource), OTLP 1.x for its JSON.
  *
  *	struct otlp o = otlp_begin(&text, OTLP_TRACES, as_json);
@@ -30,27 +30,27 @@ struct otlp {
 	enum otlp_signal signal;
 	bool json;
 	uint8_t attr_field;   /* of the message being written */
-	size_t begin, inner, point; /* of messages whose lengths are not known yet */
+	size_t begin, inner, point; /* start of messages whose lengths are not known yet */
 };
 
 enum otlp_span_kind { OTLP_SERVER = 2, OTLP_CLIENT = 3 };
 
 struct otlp_span {
-	uint64_t trace[2], span, parent; /* parent 0: it is the first of its trace */
+	uint64_t trace[2], span, parent; /* parent 0: the first span of its trace */
 	enum otlp_span_kind kind;
-	struct slice name, state;        /* state: of W3C; may be absent */
+	struct slice name, state;        /* state: W3C tracestate; may be absent */
 	uint64_t start_ns, end_ns;       /* since 1970 */
 	uint32_t flags;
 	bool failed;
-	struct slice message;            /* why; may be absent */
+	struct slice message;            /* reason of the failure; may be absent */
 };
 
-/* A line of a log. */
+/* A log record. */
 struct otlp_record {
 	uint64_t time_ns;                /* since 1970 */
 	unsigned severity;               /* 1 to 24: TRACE to FATAL4 */
 	struct slice severity_text, body;
-	uint64_t trace[2], span;         /* span 0: of no trace */
+	uint64_t trace[2], span;         /* span 0: belongs to no trace */
 	uint32_t flags;
 };
 
@@ -64,60 +64,63 @@ struct otlp_histogram {
 	unsigned bound_count;
 };
 
-/* Elements are appended to <out>; in JSON each behind a comma unless <out> is empty. */
+/* Begins an element, appended to <out>; in JSON, after a comma unless <out> is empty. */
 struct otlp otlp_begin(struct strbuf *out, enum otlp_signal signal, bool json);
 
-/* What the element has besides is added between both calls, by otlp_attr_*(). */
+/* Open and close an element; otlp_attr_*() calls between the two add its attributes. */
 void otlp_span_open(struct otlp *o, const struct otlp_span *s);
 void otlp_span_close(struct otlp *o, const struct otlp_span *s);
 void otlp_record_open(struct otlp *o, const struct otlp_record *r);
 void otlp_record_close(struct otlp *o, const struct otlp_record *r);
-/* A metric; its points come between both calls. Sums are cumulative and never go down. */
+/* Open and close a metric; add its points between the two. Sums are cumulative and never decrease.
+ */
 void otlp_metric_open(struct otlp *o, enum otlp_metric_kind kind, struct slice name,
 		      struct slice help);
 void otlp_metric_close(struct otlp *o, enum otlp_metric_kind kind);
-/* A point, whose attributes come before its value: open, otlp_attr_*(), close. */
+/* Write a point, whose attributes precede its value: open, otlp_attr_*(), close. */
 void otlp_point_open(struct otlp *o, enum otlp_metric_kind kind);
 void otlp_point_close(struct otlp *o, uint64_t start_ns, uint64_t now_ns, double value);
 void otlp_point_close_histogram(struct otlp *o, uint64_t start_ns, uint64_t now_ns,
 				const struct otlp_histogram *h);
 
-/* An attribute of what is open. */
+/* Add an attribute to the open element. */
 void otlp_attr_text(struct otlp *o, struct slice key, struct slice value);
 void otlp_attr_int(struct otlp *o, struct slice key, int64_t value);
 void otlp_attr_bool(struct otlp *o, struct slice key, bool value);
-/* For attributes of a resource: appended to <out> for otlp_envelope(). */
+/* Begins the attributes of a resource: appended to <out>, for otlp_envelope(). */
 struct otlp otlp_resource_begin(struct strbuf *out, bool json);
 
-/* What is sent before and behind <len> bytes of elements. <resource>: its attributes. */
+/* Writes what is sent before and after <len> bytes of elements. <resource>: attributes of the
+ * resource.
+ */
 void otlp_envelope(enum otlp_signal signal, bool json, struct slice resource,
 		   struct slice scope_version, size_t len, struct strbuf *head,
 		   struct strbuf *tail);
-/* How many elements the receiver did not take, by its answer to an export; 0: it took all. */
+/* Returns how many elements the receiver rejected, according to its response to an export; 0: none.
+ */
 uint64_t otlp_rejected(enum otlp_signal signal, bool json, struct slice answer);
-/* "/v1/traces", "application/x-protobuf". */
+/* Return "/v1/traces" etc., and "application/x-protobuf" etc. */
 struct slice otlp_path(enum otlp_signal signal);
 struct slice otlp_content_type(bool json);
 
-/* --- the quick ones: for attributes of every span, whose keys are constants of at most
- * OTLP_KEY_MAX bytes. In Protocol Buffers a short one is written where it is called, without calls
- * to copy it.
+/* --- fast variants, for attributes of every span: keys are constants of at most OTLP_KEY_MAX
+ * bytes. In Protocol Buffers, a short attribute is written inline, without calls to copy it.
  */
 
 #define OTLP_KEY_MAX 40
-#define OTLP_QUICK_MAX 64 /* bytes of a text; with its key, all lengths are one byte */
+#define OTLP_QUICK_MAX 64 /* bytes of a text; with its key, all lengths fit one byte */
 
 /* Copies a text. False: not all of it is ASCII. */
 bool otlp_copy_ascii(char *to, struct slice s);
 
-/* Is there room for the longest of them, in Protocol Buffers? */
+/* Is there room for the longest fast attribute, in Protocol Buffers? */
 static inline bool otlp_is_quick(const struct otlp *o)
 {
 	return likely(!o->json && o->out->size - o->out->len > OTLP_KEY_MAX + OTLP_QUICK_MAX + 24);
 }
 
-/* All but the value: its field and wire type are <tag>, and <len> bytes follow. Returns their
- * place.
+/* Writes everything before the value, with <tag> as its field and wire type; <len> bytes must
+ * follow. Returns their address.
  */
 static inline char *otlp_quick_key(const struct otlp *o, struct slice key, char tag, size_t len)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* protobuf.h - fields of Protocol Buffers messages, by number; variable integers, written
+/* protobuf.h - finds fields of Protocol Buffers messages by number; writes varints
  *
- * A path of numbers goes down into nested messages. Numbers are given as 64 bits, signed.
- * Groups (wire types 3 and 4) are not known: parsing ends there. Pure, any thread.
+ * A path of field numbers leads into nested messages. Numeric values are returned as signed 64-bit
+ * integers. Groups (wire types 3 and 4) are not supported: parsing ends there. Pure, any thread.
  * Manual : configuration 7.3.1 protobuf, ungrpc.
  */
 #ifndef CODEC_PROTOBUF_H
@@ -21,7 +21,7 @@ enum protobuf_wire {
 };
 
 enum protobuf_type {
-	PROTOBUF_RAW, /* whatever stands there */
+	PROTOBUF_RAW, /* the bytes as they are */
 	PROTOBUF_INT, PROTOBUF_ZIGZAG,
 	PROTOBUF_FIXED32, PROTOBUF_SFIXED32, PROTOBUF_FLOAT,
 	PROTOBUF_FIXED64, PROTOBUF_DOUBLE,
@@ -29,7 +29,7 @@ enum protobuf_type {
 
 #define PROTOBUF_VARINT_MAX 10 /* bytes */
 
-/* Writes <v>, at most PROTOBUF_VARINT_MAX bytes. Returns the end. */
+/* Writes <v>, at most PROTOBUF_VARINT_MAX bytes; returns the end. */
 static inline char *protobuf_write_varint(char *to, uint64_t v)
 {
 	for (; unlikely(v >= 0x80); v >>= 7)
@@ -47,18 +47,18 @@ static inline size_t protobuf_varint_len(uint64_t v)
 	return n;
 }
 
-/* "sint32" to its type. False: unknown, or one of those that are bytes. */
+/* Finds the type called "sint32", etc. False: unknown, or a type whose values are bytes. */
 bool protobuf_type_find(struct slice name, enum protobuf_type *out);
-/* The first field that the path names: the bytes of its value. False: there is none, or the message
- * is malformed before it.
+/* Finds the first field with this path; *value: its bytes. False: there is none, or the message is
+ * malformed before it.
  */
 bool protobuf_find(struct slice message, const uint64_t *path, unsigned depth,
 		   enum protobuf_wire *wire, struct slice *value);
-/* The bytes of a value as a number. False: they are of another wire type. */
+/* Converts the bytes of a value to a number. False: its wire type does not match. */
 bool protobuf_number(enum protobuf_type type, enum protobuf_wire wire, struct slice value,
 		     int64_t *out);
-/* Takes the next message off a gRPC body: behind one byte of flags and four of length. False: not
- * whole.
+/* Takes the next message off a gRPC body: it follows one byte of flags and four of length. False:
+ * incomplete.
  */
 bool protobuf_grpc_message(struct slice *body, struct slice *message);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* proxyproto.h - PROXY protocol headers, versions 1 (text) and 2 (binary)
  *
- * Parsing looks at contiguous bytes from the connection's first one, as often as wanted: it
- * keeps nothing between calls. Making writes into the caller's room. TLVs and UNIX paths are
- * slices of the input. A CRC32c TLV is always verified. Strict where the specification leaves a
- * choice: one blank between fields of version 1, canonical ports, TLVs which fill their space
- * exactly.
+ * Parsing needs contiguous bytes from the start of the connection, and may be repeated: it keeps
+ * nothing between calls. Building writes to the caller's room. TLVs and UNIX paths are slices of
+ * the input. A CRC32c TLV is always verified. Strict where the specification leaves a choice: one
+ * blank between the fields of version 1, canonical ports, TLVs that fill their space exactly.
  * Owns: nothing. Threads: any. See: proxy-protocol.txt of the manuals.
  */
 #ifndef CODEC_PROXYPROTO_H
@@ -37,7 +36,7 @@ enum proxyproto_error {
 #undef X
 };
 
-/* The longest version 1 line, and the fixed part of version 2. */
+/* The length of the longest version 1 line, and of the fixed part of version 2. */
 #define PROXYPROTO_V1_MAX 107
 #define PROXYPROTO_V2_FIXED 16
 
@@ -66,26 +65,27 @@ struct proxyproto {
 	struct slice tlvs; /* v2: for proxyproto_tlv_next() */
 };
 
-/* Parses the header at the start of <input>. MORE: nothing wrong so far. */
+/* Parses the header at the start of <input>. MORE: valid so far. */
 enum proxyproto_status proxyproto_parse(struct slice input, struct proxyproto *out);
 const char *proxyproto_error_text(uint8_t error);
 
-/* Walks TLVs: gives the next one and moves <tlvs> past it; false at the end. */
+/* Iterates over TLVs: returns the next one and moves <tlvs> past it. False at the end. */
 bool proxyproto_tlv_next(struct slice *tlvs, uint8_t *type, struct slice *value);
-/* The value of the first TLV of this type; slice_none(): none. */
+/* Returns the value of the first TLV of this type; slice_none(): none. */
 struct slice proxyproto_tlv_find(struct slice tlvs, uint8_t type);
-/* Opens an SSL TLV's value: the client bits, the verify result, and its inner TLVs. */
+/* Parses an SSL TLV's value: the client bits, the verify result, and the inner TLVs. False:
+ * malformed.
+ */
 bool proxyproto_ssl_open(struct slice value, uint8_t *client, uint32_t *verify,
 			 struct slice *inner);
 
-/* Writes a version 1 line for a pair of addresses ("UNKNOWN" unless both are of one inet
- * family; IPv4 is mapped to IPv6 beside an IPv6 one). Returns its length, 0 when <room> is too
- * small.
+/* Writes a version 1 line for a pair of addresses: "UNKNOWN" unless both are internet addresses; if
+ * one is IPv6, IPv4 is mapped to IPv6. Returns its length; 0: <room> is too small.
  */
 size_t proxyproto_make_v1(char *out, size_t room, const struct addr *source,
 			  const struct addr *destination);
 
-/* Writes a version 2 header, piece by piece: begin, then TLVs, then end. */
+/* Writes a version 2 header in steps: begin, TLVs, end. */
 struct proxyproto_writer {
 	uint8_t *out;
 	size_t room, len;
@@ -94,19 +94,19 @@ struct proxyproto_writer {
 	bool overflow;   /* room was too small; end returns 0 */
 };
 
-/* Starts a header in <out>. With both addresses of inet families: PROXY command, mapping IPv4
- * beside IPv6. With <source> NULL: the LOCAL command. Otherwise PROXY with an unspecified family.
+/* Starts a header in <out>. With two internet addresses: command PROXY, IPv4 mapped if the other is
+ * IPv6. With <source> NULL: command LOCAL. Otherwise PROXY with an unspecified family.
  */
 void proxyproto_v2_begin(struct proxyproto_writer *w, void *out, size_t room,
 			 const struct addr *source, const struct addr *destination);
-/* Adds a TLV (inside the SSL one while it is open). */
+/* Adds a TLV, to the SSL TLV while that is open. */
 void proxyproto_v2_tlv(struct proxyproto_writer *w, uint8_t type, struct slice value);
-/* Opens and closes the SSL TLV, whose inner TLVs are added between. */
+/* Open and close the SSL TLV; inner TLVs are added between. */
 void proxyproto_v2_ssl_begin(struct proxyproto_writer *w, uint8_t client, uint32_t verify);
 void proxyproto_v2_ssl_end(struct proxyproto_writer *w);
-/* Adds a checksum TLV, computed at the end. */
+/* Adds a checksum TLV, which proxyproto_v2_end() computes. */
 void proxyproto_v2_crc32c(struct proxyproto_writer *w);
-/* Completes the header; returns its length, 0 when room was too small. */
+/* Completes the header; returns its length; 0: <room> was too small. */
 size_t proxyproto_v2_end(struct proxyproto_writer *w);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* quic.h - QUIC versions 1 and 2 on the wire: integers, packet headers, frames, parameters
  *
- * Purpose: bytes to structs and back, nothing else: what is protected (packet numbers, payloads) is
- *          for the QUIC floor, which has the keys.
- * Owns   : nothing. What a struct points to are the bytes that were read, borrowed.
+ * Purpose: converts bytes to structs and back, nothing else: the protected parts (packet numbers,
+ *          payloads) are up to the QUIC floor, which has the keys.
+ * Owns   : nothing. Pointers in structs refer to the parsed bytes, borrowed.
  * Threads: any; there is no state.
- * Errors : false, or an error of RFC 9000 20.1, for whatever is not whole or not allowed.
+ * Errors : false, or an error of RFC 9000 20.1, for anything incomplete or not allowed.
  * See    : RFC 8999, RFC 9000 16 to 19, RFC 9368, RFC 9369.
  */
 #ifndef CODEC_QUIC_H
@@ -19,7 +19,7 @@
 #define QUIC_VERSION_2 0x6b3343cfu
 #define QUIC_CID_MAX 20
 #define QUIC_RESET_TOKEN_LEN 16
-/* What a datagram with an Initial packet has at least (RFC 9000 14.1). */
+/* Minimum size of a datagram with an Initial packet (RFC 9000 14.1). */
 #define QUIC_INITIAL_MIN 1200
 #define QUIC_VARINT_MAX ((UINT64_C(1) << 62) - 1)
 #define QUIC_RETRY_TAG_LEN 16
@@ -34,7 +34,7 @@ enum quic_error {
 	QUIC_CRYPTO_BUFFER_EXCEEDED = 0xd, QUIC_KEY_UPDATE_ERROR = 0xe,
 	QUIC_AEAD_LIMIT_REACHED = 0xf, QUIC_NO_VIABLE_PATH = 0x10,
 	QUIC_VERSION_NEGOTIATION_ERROR = 0x11, /* RFC 9368 10.2 */
-	QUIC_CRYPTO_ERROR = 0x100, /* and the TLS alert */
+	QUIC_CRYPTO_ERROR = 0x100, /* plus the TLS alert */
 };
 
 /* --- integers --------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ static inline size_t quic_left(const struct quic_reader *r)
 	return (size_t)(r->end - r->at);
 }
 
-/* Bytes that <v>, QUIC_VARINT_MAX at most, takes: 1, 2, 4 or 8. */
+/* Returns the encoded length of <v>, at most QUIC_VARINT_MAX: 1, 2, 4 or 8. */
 static inline size_t quic_varint_len(uint64_t v)
 {
 	return v < 64 ? 1 : v < 16384 ? 2 : v < 1073741824 ? 4 : 8;
@@ -56,7 +56,7 @@ static inline size_t quic_varint_len(uint64_t v)
 
 /* Writes <v> in its shortest form; returns the end. */
 uint8_t *quic_put_varint(uint8_t *p, uint64_t v);
-/* False: the bytes end within it, nothing was taken. */
+/* Reads an integer. False: incomplete, nothing was taken. */
 bool quic_read_varint(struct quic_reader *r, uint64_t *v);
 
 /* --- packets ---------------------------------------------------------------------------------- */
@@ -66,15 +66,15 @@ struct quic_cid {
 	uint8_t bytes[QUIC_CID_MAX];
 };
 
-/* Are they the same? */
+/* Are the ids equal? */
 bool quic_cid_is(const struct quic_cid *a, const struct quic_cid *b);
 
 enum quic_packet_type {
 	QUIC_PACKET_INITIAL, QUIC_PACKET_EARLY, QUIC_PACKET_HANDSHAKE, QUIC_PACKET_RETRY,
-	QUIC_PACKET_SHORT, QUIC_PACKET_OTHER, /* of a version that is not known: only ids are set */
+	QUIC_PACKET_SHORT, QUIC_PACKET_OTHER, /* of an unknown version: only the ids are set */
 };
 
-/* One that we speak: 1 or 2. */
+/* Is it a version that we support: 1 or 2? */
 static inline bool quic_version_is_known(uint32_t version)
 {
 	return version == QUIC_VERSION_1 || version == QUIC_VERSION_2;
@@ -84,32 +84,34 @@ struct quic_packet {
 	uint8_t type;             /* enum quic_packet_type */
 	uint32_t version;         /* of long headers */
 	struct quic_cid dcid, scid;
-	const uint8_t *token;     /* of an Initial or a Retry packet */
+	const uint8_t *token;     /* in Initial and Retry packets */
 	size_t token_len;
-	size_t pn_at;             /* where the packet number begins, from the first byte */
-	size_t size;              /* of the whole packet: another one may follow in the datagram */
+	size_t pn_at;             /* offset of the packet number, from the first byte */
+	/* of the whole packet: the datagram may have another one after it */
+	size_t size;
 };
 
-/* Reads the part of the header at <p> that is in clear, of a packet that is at most <len> bytes.
- * <short_len>: bytes of our connection ids, which short headers do not tell. False: it is none.
+/* Parses the unprotected part of the header at <p>, of a packet of at most <len> bytes.
+ * <short_len>: length of our connection ids, which short headers do not contain. False: not a
+ * packet.
  */
 bool quic_packet_read(const uint8_t *p, size_t len, unsigned short_len, struct quic_packet *out);
-/* Writes the first byte of a long header, whose lowest four bits are <low>, and the version, one
- * that is known; returns the end, 5 bytes on.
+/* Writes the first byte of a long header, whose lowest four bits are <low>, and the version, a
+ * supported one; returns the end, after 5 bytes.
  */
 uint8_t *quic_put_long(uint8_t *p, enum quic_packet_type type, uint32_t version, uint8_t low);
-/* Writes the answer to a packet of a version that we do not speak; returns its length. <room>: 64
- * bytes at least, and both ids may be up to QUIC_CID_MAX long.
+/* Writes the response to a packet of an unsupported version; returns its length. <room>: at least
+ * 64 bytes; both ids may be up to QUIC_CID_MAX long.
  */
 size_t quic_put_versions(uint8_t *room, const struct quic_packet *of, uint8_t random);
-/* Writes a Retry packet, of the same version, without its integrity tag; returns its length.
- * <room>: 64 bytes and the token's. <scid>: the id by which the client is to call us.
+/* Writes a Retry packet of the same version, without its integrity tag; returns its length. <room>:
+ * 64 bytes plus the token. <scid>: the id that the client must use for us.
  */
 size_t quic_put_retry(uint8_t *room, const struct quic_packet *of, const struct quic_cid *scid,
 		      const uint8_t *token, size_t token_len, uint8_t random);
 
-/* The whole number of a packet of which the last <bits> bits were sent, <largest> being the largest
- * received so far, UINT64_MAX: none (RFC 9000 A.3).
+/* Returns the full number of a packet of which the lowest <bits> bits were sent. <largest>: the
+ * largest number received so far, UINT64_MAX: none (RFC 9000 A.3).
  */
 uint64_t quic_pn_decode(uint64_t largest, uint64_t truncated, unsigned bits);
 
@@ -127,35 +129,36 @@ enum quic_frame_type {
 	QUIC_FT_PATH_RESPONSE = 0x1b, QUIC_FT_CLOSE = 0x1c, QUIC_FT_CLOSE_APP = 0x1d,
 	QUIC_FT_HANDSHAKE_DONE = 0x1e,
 };
-/* Of STREAM. */
+/* Bits of STREAM. */
 #define QUIC_STREAM_FIN 0x01
 #define QUIC_STREAM_LEN 0x02
 #define QUIC_STREAM_OFF 0x04
 
-/* One frame. Which members are set depends on the type; they have the names of RFC 9000 19. */
+/* One frame. The type determines which members are set; they are named as in RFC 9000 19. */
 struct quic_frame {
-	uint64_t type;            /* STREAM: QUIC_FT_STREAM, the bits are in <fin> and the rest */
-	uint64_t id;              /* stream; sequence number of a connection id */
+	/* STREAM: QUIC_FT_STREAM, its bits are in <fin> and other members */
+	uint64_t type;
+	uint64_t id;              /* stream id; sequence number of a connection id */
 	uint64_t offset;          /* of <data>; final size of RESET_STREAM */
 	uint64_t value;           /* a maximum, a limit, an error code, retire_prior_to */
 	bool fin;
 	const uint8_t *data;      /* bytes of CRYPTO and STREAM; reason; token; 8 bytes of PATH_* */
 	size_t len;
 	struct quic_cid cid;      /* NEW_CONNECTION_ID */
-	const uint8_t *reset_token; /* same: QUIC_RESET_TOKEN_LEN bytes */
+	const uint8_t *reset_token; /* NEW_CONNECTION_ID: QUIC_RESET_TOKEN_LEN bytes */
 	/* ACK */
 	uint64_t largest, delay, first;
-	uint64_t ranges;          /* beyond the first; they were checked */
-	struct quic_reader acked; /* where these are: quic_ack_next() */
+	uint64_t ranges;          /* after the first; they are valid */
+	struct quic_reader acked; /* their bytes: see quic_ack_next() */
 	uint64_t ecn[3];          /* ACK_ECN: packets that came with ECT(0), ECT(1), CE */
 };
 
-/* Reads the next frame; <r> is not empty. A run of PADDING is one frame. Returns QUIC_NO_ERROR, or
- * what is wrong.
+/* Parses the next frame; <r> must not be empty. A run of PADDING is one frame. Returns
+ * QUIC_NO_ERROR, or the error.
  */
 enum quic_error quic_frame_read(struct quic_reader *r, struct quic_frame *f);
-/* A walk over the ranges of an ACK, from the largest packet number on: *low and *high begin at
- * those of the range before (the first: f->largest - f->first, f->largest). False: there are none.
+/* Iterates over the ranges of an ACK, from the largest packet number on: *low and *high must be
+ * those of the previous range (at first f->largest - f->first and f->largest). False: no more.
  */
 bool quic_ack_next(struct quic_frame *f, uint64_t *low, uint64_t *high);
 
@@ -171,22 +174,21 @@ struct quic_params {
 	uint64_t cid_limit;
 	bool no_migration;
 	bool has_scid, has_odcid, has_retry, has_token, has_versions;
-	/* version_information (RFC 9368 3): the one in use, and the first of the list that we
-	 * speak, 0: none. When written: the first of both of ours, 0: <version> is all that we
-	 * speak.
+	/* version_information (RFC 9368 3): the version in use, and the first of the list that we
+	 * support, 0: none. For writing: the first of our two, 0: <version> is the only one.
 	 */
 	uint32_t version, version_preferred;
 	struct quic_cid scid, odcid, retry; /* initial_source, original_destination, retry_source */
 	uint8_t token[QUIC_RESET_TOKEN_LEN];
 };
 
-/* What counts for parameters that are not sent. */
+/* Sets the defaults for parameters that are not sent. */
 void quic_params_init(struct quic_params *p);
-/* Reads what a client has sent. False: TRANSPORT_PARAMETER_ERROR. */
+/* Parses a client's parameters. False: TRANSPORT_PARAMETER_ERROR. */
 bool quic_params_read(const uint8_t *bytes, size_t len, struct quic_params *p);
-/* Reads what a server has sent, as above. */
+/* Parses a server's parameters, likewise. */
 bool quic_params_read_server(const uint8_t *bytes, size_t len, struct quic_params *p);
-/* Writes ours into <room>, QUIC_PARAMS_ROOM bytes; returns the length. */
+/* Writes our parameters to <room>, QUIC_PARAMS_ROOM bytes; returns the length. */
 size_t quic_params_put(const struct quic_params *p, uint8_t *room);
 #define QUIC_PARAMS_ROOM 256
 

@@ -3,9 +3,9 @@
  *
  *     length <4>, then: type <1>, flags <4>, stream <varint>, frame <varint>, payload
  *
- * Making: spop_begin(), what belongs into the payload, spop_end(). Reading: spop_frame_take() gives
- * a frame whose payload is then taken apart by the other _take functions.
- * Pure: no state, no input or output; what is read is borrowed. Any thread.
+ * Writing: spop_begin(), the payload, spop_end(). Reading: spop_frame_take() returns a frame, whose
+ * payload is then parsed by the other _take functions.
+ * Pure: no state, no input or output; input is borrowed. Any thread.
  * Errors: every length is checked; a false of a _take function is SPOP_INVALID.
  * Source: SPOE chapter 3.
  */
@@ -17,17 +17,17 @@
 #include "base/slice.h"
 #include "base/strbuf.h"
 
-#define SPOP_FRAME_MIN 256   /* the least that an agent may ask for */
-#define SPOP_LENGTH_SIZE 4   /* in front of each frame, not a part of its size */
+#define SPOP_FRAME_MIN 256   /* minimum that an agent may ask for */
+#define SPOP_LENGTH_SIZE 4   /* before each frame, not counted in its size */
 
 enum spop_type {
 	SPOP_HELLO = 1, SPOP_DISCONNECT = 2, SPOP_NOTIFY = 3,
 	SPOP_AGENT_HELLO = 101, SPOP_AGENT_DISCONNECT = 102, SPOP_ACK = 103,
 };
 
-enum { SPOP_FIN = 1 << 0 }; /* (ABORT, 1 << 1, changes nothing: actions beside it count) */
+enum { SPOP_FIN = 1 << 0 }; /* ABORT, 1 << 1, has no effect: its actions count */
 
-/* X(name, number, what a DISCONNECT says) */
+/* X(name, number, text of a DISCONNECT) */
 #define SPOP_ERRORS(X) \
 	X(NONE, 0, "normal") \
 	X(IO, 1, "I/O error") \
@@ -59,27 +59,27 @@ enum spop_value_type {
 struct spop_value {
 	enum spop_value_type type;
 	bool boolean;
-	int64_t integer;       /* of all integers */
-	struct slice bytes;    /* of addresses (4, 16), texts and binaries */
+	int64_t integer;       /* for all integer types */
+	struct slice bytes;    /* of addresses (4 or 16), texts and binaries */
 };
 
 struct spop_frame {
-	enum spop_type type;   /* may be none that is known */
+	enum spop_type type;   /* may be unknown */
 	uint32_t flags;
 	uint64_t stream, frame;
 	struct slice payload;
 };
 
-/* --- making: what does not fit the memory leaves b->overflow ---------------------------------- */
+/* --- writing: if it does not fit, b->overflow is set ------------------------------------------ */
 
-/* Begins a frame at the end of <b>; returns where, for spop_end(). */
+/* Begins a frame at the end of <b>; returns its position, for spop_end(). */
 size_t spop_begin(struct strbuf *b, enum spop_type type, uint64_t stream, uint64_t frame);
-/* Writes its length. Returns its size, without the four bytes of the length. */
+/* Completes a frame. Returns its size, without the four bytes of the length. */
 size_t spop_end(struct strbuf *b, size_t start);
 void spop_add_text(struct strbuf *b, struct slice text);
 void spop_add_value(struct strbuf *b, const struct spop_value *v);
 
-/* The first frame: versions, <max_size>, whether frames may overtake each other. */
+/* Adds the first frame: versions, <max_size>, whether frames may overtake each other. */
 void spop_add_hello(struct strbuf *b, size_t max_size, bool pipelining, struct slice engine_id,
 		    bool is_check);
 void spop_add_disconnect(struct strbuf *b, enum spop_error why);
@@ -88,22 +88,23 @@ void spop_add_disconnect(struct strbuf *b, enum spop_error why);
 
 enum spop_result { SPOP_TAKEN, SPOP_MORE, SPOP_INVALID, SPOP_TOO_BIG };
 
-/* Takes the frame at the start of *in, if it is there as a whole; <max>: of its size. */
+/* Takes the frame at the start of *in, if it is complete; <max>: limit of its size. */
 enum spop_result spop_frame_take(struct slice *in, size_t max, struct spop_frame *out);
-/* A value of a type that is not used yet (10 to 15) has no bytes of its own. */
+/* Reads a value. Values of unassigned types (10 to 15) have no bytes of their own. */
 bool spop_value_take(struct slice *in, struct spop_value *out);
 
 struct spop_hello {
 	size_t max_size;
 	bool pipelining;
-	bool says_size, says_capabilities; /* were they there? */
+	bool says_size, says_capabilities; /* were they present? */
 };
 
-/* The payload of an AGENT-HELLO that answers one of ours with <max_size>. Only the version must be
- * there, as for HAProxy: else frames may be as large as ours, and nothing else can be done.
+/* Parses the payload of an AGENT-HELLO that answers our hello with <max_size>. As in HAProxy, only
+ * the version is mandatory: without a size, frames may be as large as ours; without capabilities
+ * there are none.
  */
 enum spop_error spop_hello_read(struct slice payload, size_t max_size, struct spop_hello *out);
-/* That of an AGENT-DISCONNECT: why; SPOP_ERR_INVALID when it does not say. */
+/* Returns the reason in the payload of an AGENT-DISCONNECT; SPOP_ERR_INVALID if there is none. */
 unsigned spop_disconnect_read(struct slice payload, struct slice *message);
 
 /* One action of an ACK. */
@@ -113,7 +114,7 @@ struct spop_action {
 	struct slice name;
 	struct spop_value value;
 };
-/* Takes the first of *in, which is not empty. */
+/* Reads the first action of *in, which must not be empty. */
 bool spop_action_take(struct slice *in, struct spop_action *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* syslog.h - the forms of log messages: what stands before the text
+/* syslog.h - headers of log messages
  *
  * Writes the headers of RFC 3164, RFC 5424 and of the simpler forms that the manual knows.
  * Pure, except for the local time zone and a cache of the last date, one per thread.
@@ -26,12 +26,12 @@ enum syslog_format {
 
 struct strbuf;
 
-/* What was read of a message that another program wrote. Absent fields: slice_none(). */
+/* A parsed message from another program. Absent fields: slice_none(). */
 struct syslog_message {
 	enum syslog_format format; /* RFC5424, RFC3164, UNSET: neither */
 	bool has_priority;
 	unsigned priority;         /* facility * 8 + level, up to 999 */
-	struct slice date;         /* as it stands there */
+	struct slice date;         /* as written in the message */
 	struct slice hostname, tag, pid, message_id, structured_data;
 	struct slice text;
 };
@@ -42,32 +42,33 @@ struct syslog_header {
 	struct slice hostname, tag, structured_data;
 	unsigned pid;            /* not written without a tag */
 	uint64_t wall_us;        /* the date to write */
-	/* of a message that is passed on: what it says instead, its priority excepted, and nothing
-	 * for what it does not say; a format that is UNSET is its own. Or NULL.
+	/* for a forwarded message: its own fields replace those above, except the priority; absent
+	 * fields are not written; with format UNSET its own format is used. Or NULL.
 	 */
 	const struct syslog_message *foreign;
 };
 
-/* Writes the header of one format, text excluded, at the end of <out>. False: no room. */
+/* Appends the header in its format, without the text, to <out>. False: no room. */
 bool syslog_header_write(struct strbuf *out, const struct syslog_header *h);
-/* Reads one message without its frame: RFC 5424, RFC 3164, or any text behind a priority, which all
- * may miss. Never fails; slices point into <in>. Trailing line ends are no part of the text.
+/* Parses one message without its frame: RFC 5424, RFC 3164, or any text after a priority; any part
+ * may be missing. Never fails; slices point into <in>. Trailing line ends do not belong to the
+ * text.
  */
 void syslog_parse(struct slice in, struct syslog_message *out);
 
 enum syslog_frame_status {
-	SYSLOG_FRAME_DONE, /* *frame: a message; *used bytes go */
+	SYSLOG_FRAME_DONE, /* *frame: a message; *used bytes are consumed */
 	SYSLOG_FRAME_MORE, /* more bytes are needed */
-	SYSLOG_FRAME_BAD,  /* no frame can begin like this, or it is longer than <max> */
+	SYSLOG_FRAME_BAD,  /* not the start of a frame, or longer than <max> */
 };
 
-/* Cuts the next message off a stream (RFC 6587): octet counting where it begins with a digit other
- * than 0 and not <lines_only>, else a line that must begin with '<' unless <lines_only>.
+/* Takes the next message off a stream (RFC 6587): octet counting if it begins with a digit other
+ * than 0, unless <lines_only>; otherwise a line, which must begin with '<' unless <lines_only>.
  */
 enum syslog_frame_status syslog_frame_next(struct slice in, bool lines_only, size_t max,
 					   struct slice *frame, size_t *used);
 
-/* A format by its word; SYSLOG_FORMATS: unknown. */
+/* Finds a format by its word; SYSLOG_FORMATS: unknown. */
 enum syslog_format syslog_format_find(struct slice word);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* varint.h - integers of the length that they need: in peers and SPOP
+/* varint.h - variable-length integers of the peers protocol and SPOP
  *
  *     0 to 239                one byte
  *     from 240 on             1111xxxx with the lowest four bits, then (value - 240) / 16 in
@@ -16,15 +16,15 @@
 
 #define VARINT_MAX 10 /* bytes */
 
-/* Writes <v>; returns the bytes that it took. */
+/* Writes <v>; returns its length. */
 size_t varint_put(uint64_t v, unsigned char out[VARINT_MAX]);
 enum varint_result {
 	VARINT_TAKEN,
-	VARINT_CUT,      /* there is more of it to come */
-	VARINT_INVALID,  /* it does not fit 64 bits */
+	VARINT_CUT,      /* incomplete */
+	VARINT_INVALID,  /* does not fit 64 bits */
 };
 
-/* Reads one from the start of *s and moves on. */
+/* Reads one from the start of *s and moves past it. */
 enum varint_result varint_take(struct slice *s, uint64_t *v);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* websocket.h - the proof that a server understood a WebSocket handshake (RFC 6455 4)
+/* websocket.h - key and accept values of a WebSocket handshake (RFC 6455 4)
  *
  * Over HTTP/1 the client sends a random key and the server answers with a digest of it; over HTTP/2
- * (RFC 8441) there is neither. The translator between them makes the one that is missing, and
- * checks the answer to a key of its own.
+ * (RFC 8441) there is neither. A translator between the two generates the missing value, and checks
+ * the response to a key that it generated.
  * Owns    : nothing. Pure; any thread.
- * Note    : the digest is SHA-1 because the RFC says so; nothing is kept secret by it.
+ * Note    : the digest is SHA-1 as the RFC requires; it protects no secret.
  */
 #ifndef CODEC_WEBSOCKET_H
 #define CODEC_WEBSOCKET_H
@@ -14,12 +14,12 @@
 
 #define WEBSOCKET_KEY_LEN 24
 #define WEBSOCKET_ACCEPT_LEN 28
-/* Random bytes that a key is made of. */
+/* Number of random bytes that a key is made from. */
 #define WEBSOCKET_NONCE_LEN 16
 
-/* Writes Sec-WebSocket-Key made of <nonce>. */
+/* Writes the Sec-WebSocket-Key for <nonce>. */
 void websocket_key(const uint8_t nonce[WEBSOCKET_NONCE_LEN], char out[WEBSOCKET_KEY_LEN]);
-/* Writes the Sec-WebSocket-Accept that answers <key>, of any length. */
+/* Writes the Sec-WebSocket-Accept for <key>, of any length. */
 void websocket_accept(struct slice key, char out[WEBSOCKET_ACCEPT_LEN]);
 
 #endif
