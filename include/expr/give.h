@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* give.h - what a fetch answers with
+/* give.h - fills the results of fetches
  *
- * Purpose: fills a sample from a C value, for the files that fetch.
- * Threads: the evaluation's.
+ * Purpose: fills a sample from a C value, for files that implement fetches.
+ * Threads: that of the evaluation.
  */
 #ifndef EXPR_GIVE_H
 #define EXPR_GIVE_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jwt.h - JSON Web Tokens read with keys that another floor has
+/* jwt.h - verifies and decrypts JSON Web Tokens with keys of another floor
  *
- * Owns   : nothing; results are in the arena of the context.
+ * Owns   : nothing; results lie in the context's arena.
  * Threads: any; keys are only read.
- * Errors : malformed tokens, keys that do not fit, and no memory, give the same: no result.
- * RFC 7515, 7516, 7518. Manual: configuration 7.3.1, jwt_verify and jwt_decrypt_*. There with
- * OpenSSL only.
+ * Errors : malformed tokens, unsuitable keys and lack of memory all give no result.
+ * RFC 7515, 7516, 7518. Manual: configuration 7.3.1, jwt_verify and jwt_decrypt_*. Only built with
+ * OpenSSL.
  */
 #ifndef EXPR_JWT_H
 #define EXPR_JWT_H
@@ -14,19 +14,19 @@
 
 struct evp_pkey_st; /* EVP_PKEY of OpenSSL */
 
-/* What decrypts: a private key (RSA, EC), or the bytes of a symmetric one. */
+/* A decryption key: a private key (RSA, EC), or the bytes of a symmetric key. */
 struct jwt_key {
-	struct evp_pkey_st *key; /* borrowed; NULL: the secret */
+	struct evp_pkey_st *key; /* borrowed; NULL: use the secret */
 	struct slice secret;
 };
 
-/* Puts the content of the encrypted token *s, binary and of at least 0 bytes, in its place, if the
- * algorithms that its header names are allowed by <cfg> and good for the key. False: no result.
+/* Replaces the encrypted token *s by its content, a binary of at least 0 bytes, if <cfg> allows the
+ * algorithms named in its header and they suit the key. False: no result.
  */
 bool jwt_decrypt(struct expr_ctx *ctx, const struct config *cfg, const struct jwt_key *with,
 		 struct sample *s);
 
-/* What verification gives: 1 the signature is right, 0 it is wrong, else an error of the manual's
+/* Result of a verification: 1 the signature is right, 0 it is wrong, else an error of the manual's
  * list.
  */
 enum jwt_verdict {
@@ -34,24 +34,24 @@ enum jwt_verdict {
 	JWT_NOT_MANAGED = -2, JWT_BAD_ALGORITHM = -1, JWT_WRONG = 0, JWT_RIGHT = 1,
 };
 
-/* Finds the public key that a converter's second argument names: *key, borrowed up to the end of
- * jwt_verify(). NULL: the verdict that is returned says why.
+/* Finds the public key named by a converter's second argument: *key, borrowed until jwt_verify()
+ * returns. If it is NULL, the returned verdict says why.
  */
 typedef enum jwt_verdict jwt_find_key_fn(void *data, struct evp_pkey_st **key);
 
-/* Compares the signature of <token> by the algorithm that has the name <alg>, not one of HMAC,
- * and the key that <find> gives; it is called when the token is well-formed. <cfg> says whether
- * "none" will do.
+/* Verifies the signature of <token> with the algorithm named <alg>, which must not be HMAC, and the
+ * key of <find>, which is called if the token is well-formed. <cfg> tells whether "none" is
+ * allowed.
  */
 enum jwt_verdict jwt_verify(struct expr_ctx *ctx, const struct config *cfg, struct slice alg,
 			    struct slice token, jwt_find_key_fn *find, void *data);
-/* Makes two arguments that are texts or variables: those become ARG_VAR. */
+/* Prepares arguments that are texts or variables: the latter become ARG_VAR. */
 void jwt_prepare_args(struct conf_line *l, struct expr_arg *args, int count);
-/* Checks that a first argument of converters that verify, if it is a text, names an algorithm
- * that is no HMAC. False: *error.
+/* Checks the first argument of verifying converters: a text must name an algorithm that is not
+ * HMAC. False: see *error.
  */
 bool jwt_check_algorithm(struct conf_line *l, const struct expr_arg *arg, const char **error);
-/* The text of an argument that is a text or a variable. False: the variable is not set. */
+/* Returns the text of an argument that is a text or a variable. False: the variable is not set. */
 bool jwt_read_arg(const struct expr_arg *arg, struct expr_ctx *ctx, struct slice *out);
 
 #endif

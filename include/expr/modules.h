@@ -12,7 +12,7 @@
 
 #define EXPR_MODULES(X) \
 	X(expr)        /* the engine's own storage */ \
-	X(expr_vars)   /* what uses variables; their limits */ \
+	X(expr_vars)   /* variables in rules and expressions; their limits */ \
 	X(fetch_const) /* fetches of constants, dates, random numbers */ \
 	X(conv_core)   /* types and numbers */ \
 	X(conv_text)   /* case, parts, edits */ \
@@ -30,7 +30,7 @@
 EXPR_MODULES(X)
 #undef X
 
-/* For the lists of tests: all of them, each followed by a comma. */
+/* For lists in tests: all descriptors, each followed by a comma. */
 #define EXPR_MODULE_LIST EXPR_MODULES(EXPR_MODULE_ADDRESS)
 #define EXPR_MODULE_ADDRESS(name) &mod_##name,
 
