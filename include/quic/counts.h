@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* counts.h - what connections of QUIC and HTTP/3 count for their frontend or backend
+/* counts.h - the counters of QUIC and HTTP/3 of frontends and backends
  *
- * Purpose: the numbers of these counters in a set of the proxy's (core/counter.h), where they stand
- *          together, from a number on that the owner tells.
- * Owns   : nothing: the set is the proxy's, and borrowed as long as a connection has its user.
+ * Purpose: the indexes of these counters in a counter_set of the proxy (core/counter.h), where they
+ *          are consecutive, from an index on that the owner gives.
+ * Owns   : nothing: the set belongs to the proxy, and is borrowed while a connection has its user.
  * Threads: as counter_add().
  * Manual : the last columns of `show stat`, management 9.1.
  */
@@ -12,8 +12,8 @@
 
 #include "core/counter.h"
 
-/* X(NAME, ""), in the order of the columns. The errors are those that peers close connections with,
- * in the order of their codes. QUIC_HALF_OPEN is a gauge.
+/* X(NAME, ""), in the order of the columns. The errors are those with which peers close
+ * connections, in the order of their codes. QUIC_HALF_OPEN is a gauge.
  */
 #define QUIC_COUNTS(X) \
 	X(H3_DATA, "") X(H3_HEADERS, "") X(H3_CANCEL_PUSH, "") X(H3_PUSH_PROMISE, "") \
@@ -48,10 +48,10 @@ enum quic_count {
 	QUIC_COUNTS_COUNT
 };
 
-/* Where a connection, or a socket, counts. */
+/* The counters of a connection or a socket. */
 struct quic_tally {
 	struct counter_set *set;      /* borrowed; NULL: nothing is counted */
-	unsigned first;               /* the number of the first of QUIC_COUNTS in it */
+	unsigned first;               /* index of the first of QUIC_COUNTS in it */
 };
 
 static inline void quic_tally_add(const struct quic_tally *t, unsigned what, int64_t n)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* quic.h - QUIC versions 1 and 2: connections and their streams (RFC 9000, 9001, 9002, 9369)
  *
- * Purpose: makes connections of the datagrams of a socket, with their handshake, acknowledgements,
- *          loss recovery, congestion and flow control. The floor above gets streams of bytes.
- * Owns   : a connection owns its streams. Its struct conn, which floors above know it by, has no
- *          descriptor of its own; it belongs to the user once ready() was called.
- * Threads: a connection is its thread's. Datagrams that reach another one are handed over: the
- *          first bytes of a connection id tell whose it is.
- * Time   : all that is handled in one turn of the loop leaves when the turn ends.
- * Errors : a connection that fails tells its user by closed(), its streams first.
+ * Purpose: turns the datagrams of a socket into connections, with handshake, acknowledgements, loss
+ *          recovery, congestion control and flow control. The floor above gets byte streams.
+ * Owns   : a connection owns its streams. Its struct conn, by which higher floors know it, has no
+ *          descriptor of its own and belongs to the user once ready() was called.
+ * Threads: a connection belongs to its thread. Datagrams that arrive on another thread are passed
+ *          on: the first bytes of a connection id tell the thread.
+ * Time   : the output of one turn of the loop is sent at the end of the turn.
+ * Errors : a connection that fails reports it to its streams, then to its user by closed().
  * Manual : configuration 3.2 tune.quic.*, 5.1 quic-*.
  *
  *      datagrams --> quic_socket_input() --> packets --> frames --> streams --> user
@@ -33,27 +33,27 @@ struct slot_area;
 
 enum quic_cc_algo { QUIC_CC_CUBIC, QUIC_CC_NEWRENO, QUIC_CC_NONE, QUIC_CC_BBR };
 
-/* What carries the datagrams of a connection. */
+/* The sockets that carry the datagrams of a connection. */
 enum quic_sockets {
-	QUIC_SOCKETS_DEFAULT,         /* nothing was said: its listener's */
-	QUIC_SOCKETS_SHARED,          /* its listener's */
-	QUIC_SOCKETS_OWN,             /* one of its own, if the system lets it */
+	QUIC_SOCKETS_DEFAULT,         /* not set: the listener's socket */
+	QUIC_SOCKETS_SHARED,          /* the listener's socket */
+	QUIC_SOCKETS_OWN,             /* its own socket, if the system permits it */
 };
 
-/* What is configured in `global`, of one side; lives as long as connections that began with it. */
+/* Settings of one side in `global`; valid as long as connections that began with them. */
 struct quic_tunes {
 	int64_t idle_ms;              /* tune.quic.fe.max-idle-timeout */
 	int streams;                  /* tune.quic.fe.stream.max-concurrent */
 	int streams_total;            /* tune.quic.fe.stream.max-total; 0: any */
-	uint64_t rxbuf;               /* tune.quic.fe.stream.rxbuf; 0: as <streams> says */
+	uint64_t rxbuf;               /* tune.quic.fe.stream.rxbuf; 0: depends on <streams> */
 	int data_ratio;               /* tune.quic.fe.stream.data-ratio: percent */
 	uint64_t window_max;          /* tune.quic.fe.cc.max-win-size */
 	int retry_threshold;          /* tune.quic.fe.sec.retry-threshold */
-	const char *secret;           /* cluster-secret, in the arena; NULL: a random one */
+	const char *secret;           /* cluster-secret, in the arena; NULL: random */
 	int cubic_losses;             /* tune.quic.fe.cc.cubic-min-losses */
 	int frame_losses;             /* tune.quic.fe.cc.max-frame-loss; 0: any */
 	int reorder_ratio;            /* tune.quic.fe.cc.reorder-ratio: percent */
-	uint64_t tx_max;              /* tune.quic.mem.tx-max, of both sides; 0: any */
+	uint64_t tx_max;              /* tune.quic.mem.tx-max, for both sides; 0: any */
 	int glitches;                 /* tune.quic.fe.sec.glitches-threshold; 0: any */
 	bool hystart;                 /* tune.quic.fe.cc.hystart */
 	bool unpaced;                 /* tune.quic.fe.tx.pacing off */
@@ -64,75 +64,76 @@ struct quic_tunes {
 	bool any_port;                /* harden.reject-privileged-ports.quic off */
 };
 
-/* Those of a bind line. */
+/* Settings of a bind line. */
 struct quic_line {
 	uint8_t algo;                 /* enum quic_cc_algo */
 	bool force_retry;
 	uint8_t sockets;              /* quic-socket: enum quic_sockets */
-	uint64_t window_max;          /* 0: that of quic_tunes */
+	uint64_t window_max;          /* 0: see quic_tunes */
 };
 
-/* The settings of a generation for connections of clients. */
+/* Returns the settings of a generation for connections of clients. */
 const struct quic_tunes *quic_tunes_of(const struct config *cfg);
-/* The settings of a generation for connections to servers: tune.quic.be.*; <limited> as for
+/* Returns the settings of a generation for connections to servers: tune.quic.be.*; <limited> as for
  * clients.
  */
 const struct quic_tunes *quic_back_tunes_of(const struct config *cfg);
-/* <bind>: the line's slots. NULL: it says nothing of QUIC. */
+/* Return the settings of a bind or server line from its slots. NULL: it has none. */
 const struct quic_line *quic_line_of(const struct slot_area *bind);
 const struct quic_line *quic_server_line_of(const struct slot_area *server);
 
 /* --- sockets ---------------------------------------------------------------------------------- */
 
-/* What becomes of the first packet of a client (quic-initial rules). */
+/* Decision about the first packet of a client (quic-initial rules). */
 enum quic_verdict {
 	QUIC_ADMIT,
-	QUIC_IGNORE,                  /* as if it had not come */
-	QUIC_REFUSE,                  /* the client is told: CONNECTION_REFUSED */
-	QUIC_PROVE,                   /* a Retry, unless it has brought the token of one */
+	QUIC_IGNORE,                  /* as if it had not arrived */
+	QUIC_REFUSE,                  /* answer with CONNECTION_REFUSED */
+	QUIC_PROVE,                   /* answer with a Retry, unless it has the token of one */
 };
 
-/* Whose socket it is, and what it wants to know of connections that begin. */
+/* The user of a socket: callbacks about connections that begin. */
 struct quic_user {
-	/* A packet came that would begin a connection. NULL: all of them may. */
+	/* Decides about a packet that would begin a connection. NULL: all may. */
 	enum quic_verdict (*judge)(void *owner, const struct addr *peer, const struct addr *local);
-	/* May one more begin now? True takes a place for it, which gone() or ready() gives back. */
+	/* May one more begin now? True reserves a place, which gone() or ready() gives back. */
 	bool (*may_begin)(void *owner);
-	/* A connection begins: it gets a struct conn and TLS by quic_conn_secure(). False: it
-	 * cannot, the place is given back by gone().
+	/* A connection begins: must give it a struct conn and TLS by quic_conn_secure(). False: not
+	 * possible; gone() gives the place back.
 	 */
 	bool (*begin)(void *owner, struct quic_conn *q);
-	/* Makes a socket of datagrams for a connection alone, bound and connected; it may be called
-	 * before ready(). -1: there is none. NULL: never.
+	/* Creates a datagram socket for one connection, bound and connected; may be called before
+	 * ready(). -1: none. NULL: never.
 	 */
 	int (*own_socket)(void *owner, const struct addr *local, const struct addr *peer);
-	/* Its handshake is over, or early data of the client are taken beside it (tls_is_early()):
-	 * its user takes it by quic_conn_take(), or closes it. The place is the user's.
+	/* The handshake is over, or the client's early data is accepted meanwhile (tls_is_early()):
+	 * the user must call quic_conn_take() or close it. The place belongs to the user.
 	 */
 	void (*ready)(void *owner, struct quic_conn *q);
-	/* It ended before that. */
+	/* The connection ended before ready(). */
 	void (*gone)(void *owner);
 };
 
 struct quic_listener {
 	const struct quic_user *user;
-	void *owner;                  /* stays while connections are there that were not ready() */
+	/* remains while there are connections that were not ready() yet */
+	void *owner;
 	const struct quic_tunes *tunes;
 	const struct quic_line *line; /* or NULL */
-	uint64_t handshake_ms;        /* how long a handshake may take; 0: 10 s */
-	uint16_t port;                /* that it is bound to */
-	/* A number of what the floor above tells clients of its limits, which early data keep to
-	 * (RFC 9114 7.2.4.2): with another one than a session began with there are none.
+	uint64_t handshake_ms;        /* time limit of a handshake; 0: 10 s */
+	uint16_t port;                /* its local port */
+	/* identifies the limits that the floor above announces to clients, which early data
+	 * observes (RFC 9114 7.2.4.2): if it differs from the session's, early data is rejected
 	 */
 	uint64_t app_limits;
-	struct quic_tally tally;      /* what a connection counts before it is ready() */
+	struct quic_tally tally;      /* counters of a connection before it is ready() */
 };
 
 enum quic_listen { QUIC_LISTEN, QUIC_PAUSE, QUIC_CLOSE };
 
-/* Reads datagrams of <fd> on the calling thread (QUIC_LISTEN), begins no new connection (PAUSE), or
- * leaves it once its connections have ended (CLOSE). <l> is copied. <fd> stays the caller's: a copy
- * of it is used. False: no memory, no descriptor.
+/* Reads datagrams of <fd> on the calling thread (QUIC_LISTEN), begins no new connection
+ * (QUIC_PAUSE), or stops using it once its connections have ended (QUIC_CLOSE). <l> is copied. The
+ * caller keeps <fd>: a duplicate is used. False: out of memory or descriptors.
  */
 bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how);
 
@@ -140,120 +141,125 @@ bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how);
 
 /* --- to servers ------------------------------------------------------------------------------- */
 
-/* Begins a connection to the server that <fd> is connected to, a socket of datagrams, which is
- * taken over and closed on errors, too. <line>: settings of the server's line, or NULL. Then
- * quic_conn_secure(), and quic_dial_start(). NULL: no memory, no descriptor.
+/* Begins a connection to the server that <fd>, a datagram socket, is connected to. Takes over <fd>,
+ * and closes it also on errors. <line>: settings of the server's line, or NULL. Call
+ * quic_conn_secure() and quic_dial_start() next. NULL: out of memory or descriptors.
  */
 struct quic_conn *quic_dial(int fd, const struct quic_tunes *t, const struct quic_line *line);
-/* Sends the first packet when the turn ends. The struct conn, whose CONN_CONNECTING and
- * CONN_HANDSHAKE are set, is the caller's from now on. When the handshake is over they are cleared
- * and its ops->ready() is called; it or something before it has called quic_conn_take(). If the
- * connection is lost before that, CONN_ERROR is set, with an errno, and the mux that has taken it
- * is told by closed(); otherwise ops->ready() is called. False: it failed, and both are gone.
+/* Sends the first packet at the end of the turn. The caller owns the struct conn from now on, whose
+ * CONN_CONNECTING and CONN_HANDSHAKE are set. After the handshake they are cleared and its
+ * ops->ready() is called; by then, or from there, quic_conn_take() must be called. If the
+ * connection is lost earlier, CONN_ERROR is set, with an errno, and the mux that has taken it gets
+ * closed(), or else ops->ready() is called. False: failed, and both are freed.
  */
 bool quic_dial_start(struct quic_conn *q);
-/* Of a connection that is of QUIC; NULL: it is not, or that is over. */
+/* Returns the QUIC connection of <c>; NULL: not QUIC, or it is over. */
 struct quic_conn *quic_conn_of(const struct conn *c);
 
-/* What the user of a connection whose handshake is over is told. The functions may leave streams
- * and close the connection.
+/* Callbacks for the user of a connection whose handshake is over. They may leave streams and close
+ * the connection.
  */
 struct quic_events {
-	/* The peer opened a stream; readable() comes apart. */
+	/* The peer has opened a stream; QUIC_EV_READABLE is reported separately. */
 	void (*stream_new)(void *owner, struct quic_stream *s);
-	/* Something of enum quic_stream_event happened to a stream that has an owner. */
+	/* Events of a stream that has an owner: mask of enum quic_stream_event. */
 	void (*stream_event)(struct quic_stream *s, unsigned events);
-	/* The connection is gone; its streams were told before. */
+	/* The connection is gone; its streams were informed before. */
 	void (*closed)(void *owner);
-	/* To a server: quic_conn_room() may be another one now. Closes nothing. Or NULL. */
+	/* To a server: quic_conn_room() may have changed. Must close nothing. May be NULL. */
 	void (*room)(void *owner);
 };
 
-/* From within begin(): <c>, whose transport is TLS, is owned by the connection from now on. */
+/* For begin(): gives <c>, whose transport is TLS, to the connection. */
 void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls_ops *tls);
-/* What TLS calls; the owner is the struct quic_conn. */
+/* Callbacks of TLS; the owner is the struct quic_conn. */
 extern const struct quic_tls_user quic_conn_tls_user;
-/* From within ready(): the struct conn is the caller's from now on. */
+/* For ready(): gives the struct conn to the caller. */
 struct conn *quic_conn_release(struct quic_conn *q);
-/* From within ready(): without it, the connection is closed. */
+/* For ready(): sets the user; without this call, the connection is closed. */
 void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void *owner);
-/* Where it counts from now on, as long as its user has it; <t> is copied. */
+/* Sets its counters, while its user has it; <t> is copied. */
 void quic_conn_tally(struct quic_conn *q, const struct quic_tally *t);
-/* Has the peer closed it with an error of the application? From within closed(). */
+/* For closed(): has the peer closed it with an application error? */
 bool quic_conn_closed_by_app(const struct quic_conn *q, uint64_t *error);
-/* The client's address, and ours. */
+/* Return the peer's address, and ours. */
 const struct addr *quic_conn_peer(const struct quic_conn *q);
 const struct addr *quic_conn_local(const struct quic_conn *q);
-/* When its first packet came, ns. */
+/* Returns when its first packet came, ns. */
 uint64_t quic_conn_since_ns(const struct quic_conn *q);
-/* Ends it with an error of the application, which the client is told. Nothing is called any more,
+/* Closes it with an application error, which is sent to the peer. No callback is called any more;
  * its streams are gone.
  */
 void quic_conn_close(struct quic_conn *q, uint64_t error);
-/* As quic_conn_close(), but the client is not told. */
+/* As quic_conn_close(), without telling the peer. */
 void quic_conn_drop(struct quic_conn *q);
-/* So many faults of the client end it (tune.quic.fe.sec.glitches-threshold); 0: any. */
+/* Returns after how many faults of the peer it is closed (tune.quic.fe.sec.glitches-threshold); 0:
+ * never.
+ */
 unsigned quic_conn_glitches_max(const struct quic_conn *q);
-/* How many requests it has had, if tune.quic.fe.stream.max-total says that these were all. */
+/* Has it reached the total of requests that tune.quic.fe.stream.max-total allows? */
 bool quic_conn_is_used_up(const struct quic_conn *q);
 
-/* What it has measured; times in microseconds. */
+/* Measurements of a connection; times in microseconds. */
 struct quic_figures {
 	uint64_t rtt_us, rttvar_us;   /* smoothed */
 	uint64_t lost, reordered;     /* packets */
 };
-/* Those of a connection that is of QUIC. False: it is not, or is over. */
+/* Reads the measurements. False: not a QUIC connection, or it is over. */
 bool quic_conn_figures(const struct conn *c, struct quic_figures *out);
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
 enum quic_stream_event {
 	QUIC_EV_READABLE = 1 << 0,    /* more bytes, or the end: quic_stream_rx() */
-	QUIC_EV_WRITABLE = 1 << 1,    /* quic_stream_room() was 0, and is not any more */
-	QUIC_EV_RESET = 1 << 2,       /* the client sends no more, and has broken off */
-	QUIC_EV_STOPPED = 1 << 3,     /* the client wants no more; what we send was reset */
-	QUIC_EV_ABORT = 1 << 4,       /* the connection is lost: the stream goes after this call */
+	QUIC_EV_WRITABLE = 1 << 1,    /* quic_stream_room() was 0 and no longer is */
+	QUIC_EV_RESET = 1 << 2,       /* the peer has reset the stream: no more bytes come */
+	QUIC_EV_STOPPED = 1 << 3,     /* the peer wants no more bytes; our side was reset */
+	/* the connection is lost: the stream is freed after this call */
+	QUIC_EV_ABORT = 1 << 4,
 	QUIC_EV_NEW = 1 << 5,         /* private */
 };
 
-/* Its number. */
+/* Returns its stream id. */
 uint64_t quic_stream_id(const struct quic_stream *s);
 static inline bool quic_id_is_uni(uint64_t id)
 {
 	return id & 2;
 }
-/* What its user keeps with it; NULL at first. */
+/* Get and set its user's data; NULL initially. */
 void *quic_stream_owner(const struct quic_stream *s);
 void quic_stream_set_owner(struct quic_stream *s, void *owner);
-/* A stream of ours, on which only we send. NULL: the client allows none, no memory. */
+/* Opens a unidirectional stream of ours. NULL: the peer allows none, or out of memory. */
 struct quic_stream *quic_stream_open_uni(struct quic_conn *q);
-/* To a server: how many more streams of both directions it takes now, by its own limit and by that
- * of tune.quic.be.stream.max-concurrent; one of them, opened. NULL: none, or no memory.
+/* To a server: quic_conn_room() returns how many more bidirectional streams can be opened now, by
+ * the server's limit and by tune.quic.be.stream.max-concurrent; quic_stream_open() opens one. NULL:
+ * none, or out of memory.
  */
 unsigned quic_conn_room(const struct quic_conn *q);
 struct quic_stream *quic_stream_open(struct quic_conn *q);
-/* Bytes in order. The user takes them out of the queue, then says how many: the client may send as
- * many again.
+/* quic_stream_rx() returns the received bytes, in order. The user removes some from the queue, then
+ * calls quic_stream_taken(): the peer may send as many more.
  */
 struct block_queue *quic_stream_rx(struct quic_stream *s);
 void quic_stream_taken(struct quic_stream *s, size_t n);
-/* QUIC_EV_READABLE comes once more, not from within. */
+/* Makes QUIC_EV_READABLE be reported once more, not from within. */
 void quic_stream_ask(struct quic_stream *s);
-/* Do no more come behind those that are there? */
+/* Has the end been received, so that no more bytes follow those in the queue? */
 bool quic_stream_rx_ended(const struct quic_stream *s);
-/* With QUIC_EV_RESET, QUIC_EV_STOPPED: the client's error code. */
+/* With QUIC_EV_RESET or QUIC_EV_STOPPED: returns the peer's error code. */
 uint64_t quic_stream_error(const struct quic_stream *s);
-/* How many bytes it takes now without holding more than its share; 0: QUIC_EV_WRITABLE follows. */
+/* Returns how many bytes it accepts now without exceeding its share; 0: QUIC_EV_WRITABLE follows.
+ */
 size_t quic_stream_room(struct quic_stream *s);
-/* Sends bytes, taken out of <from>, or copied. False: no memory. */
+/* Send bytes, taken from <from> or copied. False: out of memory. */
 bool quic_stream_send(struct quic_stream *s, struct block_queue *from, size_t n);
 bool quic_stream_send_copy(struct quic_stream *s, const void *bytes, size_t len);
-/* What was given is all. */
+/* Ends our side: nothing more will be sent. */
 void quic_stream_end(struct quic_stream *s);
-/* Breaks off what we send / asks the client to do so. Harmless when that is over. */
+/* Reset our side, and ask the peer to reset its side. Harmless if that side has ended. */
 void quic_stream_reset(struct quic_stream *s, uint64_t code);
 void quic_stream_stop(struct quic_stream *s, uint64_t code);
-/* Its user has no more to say, and hears no more of it. What was given is still sent. */
+/* The user leaves the stream and gets no more events. Bytes already accepted are still sent. */
 void quic_stream_leave(struct quic_stream *s);
 
 #endif
