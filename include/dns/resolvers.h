@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* resolvers.h - names become addresses at run time
+/* resolvers.h - resolves names to addresses at run time
  *
- * Purpose: `resolvers` sections. A *section* asks its name servers; a *resolution* is one name of a
- *          section with what is known of it, shared by all askers; an *asker* is one user of the
+ * Purpose: `resolvers` sections. A *section* queries its name servers; a *resolution* is one name
+ *          of a section with its results, shared by all its askers; an *asker* is one user of the
  *          name.
- * Owns   : a generation owns its sections; what happens at run time hangs off a refcounted state
- *          that the next generation's section of the same name takes over. An asker is a member of
- *          its owner, which calls resolution_leave() before it dies.
- * Threads: sections are immutable after the check phase. Everything about resolutions happens on
- *          thread 0, from where resolvers_ask_once() brings an answer to any other.
- * Errors : texts and statuses; nothing ever waits.
+ * Owns   : a generation owns its sections; run-time data is in a refcounted state, which the next
+ *          generation's section of the same name takes over. An asker is a member of its owner,
+ *          which must call resolution_leave() before it is freed.
+ * Threads: sections are immutable after the check phase. Resolutions are used on thread 0 only;
+ *          resolvers_ask_once() passes results to any other thread.
+ * Errors : texts and statuses; nothing blocks.
  * Manual : configuration 5.3, management 9.3 show resolvers. See doc/internals/dns.md
  */
 #ifndef DNS_RESOLVERS_H
@@ -28,107 +28,102 @@ struct resolution;
 struct resolvers;
 struct strbuf;
 
-/* How a resolution ended; the order is that of `hold`. */
+/* Result of a resolution, in the order of `hold`. */
 #define RESOLVE_STATUSES(X) \
 	X(VALID, "valid") X(NX, "nx") X(REFUSED, "refused") X(TIMEOUT, "timeout") X(OTHER, "other")
 #define X(name, word) RESOLVE_##name,
 enum resolve_status { RESOLVE_STATUSES(X) RESOLVE_STATUS_COUNT };
 #undef X
 
-/* The section of this name; NULL: none. */
+/* Finds a section by name. NULL: none. */
 struct resolvers *resolvers_find(const struct config *cfg, const char *name);
 
-/* Only IPv4, whatever dns-accept-family says: before <cfg> is read. */
+/* Restricts queries to IPv4, whatever dns-accept-family says. Before <cfg> is read. */
 void resolvers_only_ipv4(struct config *cfg);
 
-/* --- life, on thread 0
- * ----------------------------------------------------
- */
+/* --- life cycle, on thread 0 ------------------------------------------------------------------ */
 
-/* <cfg> becomes the live generation: its sections get their state, those of <prev> (or NULL) if
- * they are of the same name. A second time: nothing. False: no memory.
+/* <cfg> becomes the live generation: its sections get a state, that of the section of <prev> (or
+ * NULL) with the same name if there is one. A second call does nothing. False: out of memory.
  */
 bool resolvers_begin(struct config *cfg, const struct config *prev);
-/* <cfg> is not the live generation any more: what no other has taken over is idle. */
+/* <cfg> is no longer the live generation: states that no other generation has taken over become
+ * idle.
+ */
 void resolvers_end(const struct config *cfg);
-/* The thread ends, and all have left: nothing is polled or timed any more. */
+/* The thread ends, and all askers have left: stops polling and timers. */
 void resolvers_stop(void);
 
-/* --- resolutions, on thread 0
- * ----------------------------------------------------
- */
+/* --- resolutions, on thread 0 ----------------------------------------------------------------- */
 
-/* What is known under a name: an address, or where a service is. */
+/* One result for a name: an address, or the location of a service. */
 struct resolve_item {
 	struct list link;
 	enum dns_type type;
-	bool is_obsolete;      /* not in answers any more: it goes when all askers were told */
-	struct addr addr;      /* A, AAAA; SRV: what the answer told besides, or ADDR_NONE */
+	bool is_obsolete;      /* no longer in answers: removed when all askers were informed */
+	struct addr addr;      /* A, AAAA; SRV: address in the additional section, or ADDR_NONE */
 	uint16_t port, weight; /* SRV */
-	unsigned uses;         /* for the code that shares addresses out, within one round */
+	unsigned uses;         /* for the code that distributes addresses, within one round */
 	uint64_t seen_ms;
 	char name[];           /* SRV: the target; TXT: the text */
 };
 
-/* The rounds in which askers are told of a valid answer. */
+/* The rounds in which askers are informed of a valid answer. */
 enum resolve_round { RESOLVE_TAKE, RESOLVE_LOSE };
 
 struct resolve_asker {
 	struct list link;
 	struct resolution *resolution;  /* NULL: not asking */
-	/* A resolution has ended, see resolution_status(): once with an error; with a valid
-	 * answer once a round, all askers of a round before the next. It may leave, but no other.
+	/* A resolution has ended, see resolution_status(). Called once for an error; for a valid
+	 * answer once per round, for all askers of a round before the next round. The asker may
+	 * leave, but must not remove another.
 	 */
 	void (*told)(struct resolve_asker *a, enum resolve_round round);
 };
 
-/* Asks for <name> (valid) again and again: <a> is told of each result. <type> is A, AAAA (the
- * family that is asked for first), SRV or TXT. False: no memory.
+/* Starts to resolve <name> (valid) repeatedly: <a> is informed of each result. <type> is A, AAAA
+ * (the family to query first), SRV or TXT. False: out of memory.
  */
 bool resolution_join(struct resolve_asker *a, struct resolvers *section, const char *name,
 		     enum dns_type type);
-/* It is not told of anything any more. */
+/* Leaves the resolution: <a> is not called any more. */
 void resolution_leave(struct resolve_asker *a);
-/* Asks immediately if it is not under way: a server does not answer any more. */
+/* Queries immediately, unless a query is pending: a server stopped answering. */
 void resolution_hurry(struct resolve_asker *a);
 
-/* Is it what resolution_join() with these would join? */
+/* Is it the resolution that resolution_join() with these arguments would join? */
 bool resolution_is_of(const struct resolution *r, const struct resolvers *section,
 		      const char *name, enum dns_type type);
 
-/* How it ended last. */
+/* Returns its last result. */
 enum resolve_status resolution_status(const struct resolution *r);
-/* The name server that gave the answer: "section/nameserver". */
+/* Returns the name server that gave the answer: "section/nameserver". */
 void resolution_source(const struct resolution *r, char *out, size_t size);
-/* Counts an address that was changed by this answer. */
+/* Counts an address that this answer has changed. */
 void resolution_count_update(struct resolution *r);
-/* Was there no valid answer for as long as `hold` says about its status? */
+/* Has there been no valid answer for the time that `hold` allows for its status? */
 bool resolution_is_lost(const struct resolution *r);
-/* Members: struct resolve_item. */
+/* Lists of struct resolve_item, and of struct resolve_asker. */
 const struct list *resolution_items(const struct resolution *r);
 const struct list *resolution_askers(const struct resolution *r);
 
-/* --- one answer, from any thread
- * ----------------------------------------------------
- */
+/* --- single queries, from any thread ---------------------------------------------------------- */
 
 struct resolve_query;
-/* <q> is over: *addr is an address, or ADDR_NONE. On the thread that asked. */
+/* Receives the result of a query: *addr is an address, or ADDR_NONE. On the thread that asked. */
 typedef void resolve_done_fn(void *ctx, const struct addr *addr);
 
-/* Asks for an address of <name>, preferably of <prefer> (A or AAAA). <done> is called later, never
- * before this function returns, unless resolve_forget() was called before. NULL: no memory, or not
- * a name.
+/* Queries an address of <name>, preferably of type <prefer> (A or AAAA). <done> is called later,
+ * never before this function returns, unless resolve_forget() is called first. NULL: out of memory,
+ * or not a valid name.
  */
 struct resolve_query *resolvers_ask_once(struct resolvers *section, struct slice name,
 					 enum dns_type prefer, resolve_done_fn *done, void *ctx);
 void resolve_forget(struct resolve_query **q);
 
-/* --- statistics, from any thread
- * ----------------------------------------------------
- */
+/* --- statistics, from any thread -------------------------------------------------------------- */
 
-/* X(name, column of `show stat`, word of `show resolvers`, what it is in their words) */
+/* X(name, column of `show stat`, word of `show resolvers`, its description there) */
 #define RESOLVE_COUNTERS(X) \
 	X(SENT, "sent", "sent", "Sent") \
 	X(SEND_ERROR, "send_error", "snd_error", "Send error") \
@@ -149,7 +144,7 @@ void resolve_forget(struct resolve_query **q);
 enum resolve_counter { RESOLVE_COUNTERS(X) RESOLVE_CNT_COUNT };
 #undef X
 
-/* The figures of one name server. */
+/* The counters of one name server. */
 struct resolvers_figures {
 	const char *section, *nameserver; /* borrowed from the generation */
 	uint64_t value[RESOLVE_CNT_COUNT];
@@ -157,17 +152,17 @@ struct resolvers_figures {
 
 /* Is there a section? */
 bool resolvers_any(const struct config *cfg);
-/* Calls <each> for every name server. */
+/* Calls <each> for each name server. */
 void resolvers_each(const struct config *cfg,
 		    void (*each)(void *ctx, const struct resolvers_figures *f), void *ctx);
-/* The column's name, and what it is. */
+/* Return the name of a column, and its description. */
 const char *resolvers_column(enum resolve_counter c);
 const char *resolvers_column_help(enum resolve_counter c);
 
 enum resolvers_form { RESOLVERS_CSV, RESOLVERS_TYPED, RESOLVERS_DESC, RESOLVERS_JSON };
-/* `show stat domain resolvers`. */
+/* Writes `show stat domain resolvers`. */
 void resolvers_put_stat(const struct config *cfg, enum resolvers_form form, struct strbuf *out);
-/* `show resolvers`, of one section, or of all with NULL. */
+/* Writes `show resolvers`, for one section, or for all (NULL). */
 void resolvers_put_text(const struct config *cfg, const char *name, struct strbuf *out);
 
 extern const struct module mod_resolvers;
