@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* acme.h - certificates that an authority gives by ACME: sections acme
+/* acme.h - certificates from ACME authorities: sections acme
  *
  * See src/ext/acme/acme_priv.h.
  */

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cache.h - sections cache: answers that are kept in memory, and given to later requests
+/* cache.h - sections cache: responses kept in memory and served to later requests
  *
- *     cache NAME                          how much, how long
+ *     cache NAME                          size and lifetime
  *         total-max-size 64
- *     http-request cache-use NAME         answers from it, or says that the answer may be kept
- *     http-response cache-store NAME      keeps the answer, as it is at this rule
+ *     http-request cache-use NAME         serves from it, or allows storing the response
+ *     http-response cache-store NAME      stores the response, as it is at this rule
  *     filter cache NAME                   where the bytes are taken, before compression
  *
  * Purpose: objects of at most `max-object-size`, found by scheme, host and target, and by the
- *          fields that answers varied by. What may be kept, and for how long, is what RFC 9111
- *          says of shared caches, as far as the reference does it; nothing stale is given. Lines
- *          of its own (extensions) let a section do more: validate, give what is stale, send one
- *          request for many, answer ranges.
- * Owns   : a section's memory belongs to the process by the section's name and size: it outlives a
- *          reload. Objects are counted: a hit holds one until its last byte is sent, without a
- *          copy; what is replaced or leaves meanwhile is freed then.
- * Threads: any. Objects lie in shards by a keyed hash; a lookup takes one lock for a few
- *          instructions. Each thread fills an object of its own, which comes into the cache whole.
- * Errors : no memory, or an object that becomes too large: it is not kept, its answer goes on.
+ *          fields that responses varied by. RFC 9111 defines what a shared cache may store and for
+ *          how long; this is implemented as far as the reference does. Stale objects are not
+ *          served. Extensions allow a section to do more: validate, serve stale objects, send one
+ *          request for many clients, serve ranges.
+ * Owns   : the memory of a section belongs to the process, identified by the section's name and
+ *          size: it survives a reload. Objects are refcounted: a hit holds one until its last byte
+ *          is sent, without a copy; an object that was replaced or evicted is freed then.
+ * Threads: any. Objects are in shards by a keyed hash; a lookup takes one lock for a few
+ *          instructions. Each thread fills its own object, which enters the cache when it is
+ *          complete.
+ * Errors : out of memory, or an object that becomes too large: it is not stored, and its response
+ *          continues.
  * Manual : configuration 6, 9.4; RFC 9111, RFC 9110 13 (conditions).
  */
 #ifndef EXT_CACHE_H

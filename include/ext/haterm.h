@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* haterm.h - the service haterm: a dummy server, whose answers the request describes
+/* haterm.h - the service haterm: a dummy server; the request describes the response
  *
- * Purpose: answers of any size, status and delay for tests and measurements: "/?s=16k&t=100" is
- *          16 kB after 100 ms. The parameters are those that users of httpterm know; the program
- *          `haterm` (main/haterm.c) is this service and a configuration around it.
+ * Purpose: responses of any size, status and delay for tests and measurements: "/?s=16k&t=100" is
+ *          16 kB after 100 ms. The parameters are those of httpterm; the program `haterm`
+ *          (main/haterm.c) is this service with a configuration around it.
  * Owns   : nothing: bodies are pieces of one constant text, sent without a copy.
  * Threads: any.
  * Manual : doc/haterm.1

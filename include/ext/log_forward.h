@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log_forward.h - log messages of others: received, read and passed on to log targets
+/* log_forward.h - receives log messages of other programs and forwards them to log targets
  *
- * A section listens for streams (both framings of RFC 6587) and datagrams. Each message is read
- * (codec/syslog.h) and given to the section's log targets, each in the form that it asks for or
- * else in its own. What is no frame ends its connection; what is too long, too.
- * Owns   : sockets of the generation; connections, which hold it.
- * Threads: streams are accepted by the threads of their bind line, datagrams of an input are
- *          received by one of these: the next input has the next thread.
+ * A section listens on stream sockets (both framings of RFC 6587) and datagram sockets. Each
+ * message is parsed (codec/syslog.h) and sent to the section's log targets, each in the target's
+ * format or else in its own. Bytes that are not a frame, and messages that are too long, end the
+ * connection.
+ * Owns   : sockets belong to the generation; connections hold it.
+ * Threads: the threads of the bind line accept streams. Datagrams of an input are received by one
+ *          of these threads: each input has the next thread.
  * Manual : configuration 12.6 log forwarding.
  */
 #ifndef EXT_LOG_FORWARD_H
@@ -16,7 +17,7 @@
 
 struct config;
 
-/* How many sockets its sections listen on. */
+/* Returns how many sockets its sections listen on. */
 unsigned log_forward_count_inputs(const struct config *cfg);
 
 extern const struct module mod_log_forward;
