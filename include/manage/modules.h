@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* modules.h - what operators see and change of proxies and servers while the program runs
+/* modules.h - statistics and run-time management of proxies and servers: module descriptors
  *
  * Purpose: the descriptors of the folder: statistics, state files, commands on proxies and servers,
- *          servers that are added and removed.
+ *          adding and removing servers.
  * Owns   : constants.
  * Threads: any.
  * Manual : management 9.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stats_fields.h - the columns of `show stat`: X(id, name, what it is)
  *
- * Their order is that of the CSV and of the typed output. STATS_EXTRA are those of transports and
- * protocols, which stand behind the "-" column of the CSV; X(name, sides, "G" gauge or "C"
- * counter) where sides tells for which objects: F frontend, B backend, S server, L listener.
+ * Their order is that of CSV and of the typed output. STATS_EXTRA are columns of transports and
+ * protocols, after the "-" column of the CSV: X(name, sides, "G" gauge or "C" counter), where sides
+ * tells for which objects: F frontend, B backend, S server, L listener.
  */
 #ifndef MANAGE_STATS_FIELDS_H
 #define MANAGE_STATS_FIELDS_H
@@ -224,8 +224,8 @@
 	X(h1_spliced_bytes_in, "FB", "C") \
 	X(h1_spliced_bytes_out, "FB", "C")
 
-/* Ours, behind those of the reference, and not in CSV, whose columns are the reference's. A row has
- * one where what it counts is in use. X(id, name, sides, nature, what it is)
+/* Columns of our own, after those of the reference; not in CSV, which has only the reference's
+ * columns. A row has one if what it counts is in use. X(id, name, sides, nature, description)
  */
 #define STATS_OWN(X) \
 	X(EJECTIONS, "ejections", "S", "C", "Times that outlier-ejection took the server out")

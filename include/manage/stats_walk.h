@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stats_walk.h - the rows of statistics of a proxy, one after the other
+/* stats_walk.h - iterates over the rows of statistics of a proxy
  *
  * Code that shows rows in parts (show stat, the page, the exporter) keeps a struct stats_walk and
- * asks for the next row: a part ends where its reader wants, also among the servers of one backend.
+ * asks for the next row: a part may end anywhere, also among the servers of one backend.
  *
- * Owns   : nothing. The generation of the proxy must stay until the walk has ended, and so must
- *          what is removed meanwhile (proxies_hold()): servers are then still there, and lead on.
+ * Owns   : nothing. The proxy's generation must stay until the walk has ended, as must objects that
+ *          are removed meanwhile (proxies_hold()): the walk can then continue from such servers.
  * Threads: any, one at a time.
  */
 #ifndef MANAGE_STATS_WALK_H
@@ -13,23 +13,23 @@
 
 #include "manage/stats.h"
 
-/* What is shown: bits, those of "show stat <proxy> <type> <sid>". */
+/* What to show: bits, as in "show stat <proxy> <type> <sid>". */
 enum stats_shown {
 	STATS_SHOW_FRONTEND = 1, STATS_SHOW_BACKEND = 2, STATS_SHOW_SERVERS = 4,
 	STATS_SHOW_LISTENERS = 8, STATS_SHOW_ALL = 15,
 };
 
-/* Rows that are looked at in a row, shown or not, before others have their turn. */
+/* How many rows are looked at, shown or not, before other work of the thread. */
 #define STATS_ROWS_A_STEP 128
 
 enum stats_walk_at { WALK_FRONTEND, WALK_LISTENERS, WALK_SERVERS, WALK_BACKEND, WALK_END };
 
 struct stats_walk {
-	/* what is wanted: set by the user before the first row */
+	/* selection: set by the user before the first row */
 	unsigned shown;          /* enum stats_shown */
-	int id;                  /* of listeners and servers, 0 of proxies; negative: all */
-	bool no_maint, up;       /* leaves servers out that are in maintenance, that are not up */
-	/* where it is */
+	int id;                  /* of listeners and servers; 0: proxies; negative: all */
+	bool no_maint, up;       /* omit servers in maintenance, and servers that are not up */
+	/* position */
 	const struct proxy *px;
 	enum stats_walk_at at;
 	const struct listener_conf *listener; /* the last one; NULL: none yet */
@@ -38,13 +38,15 @@ struct stats_walk {
 
 enum stats_found {
 	STATS_ROW,               /* *r is filled */
-	STATS_PAUSE,             /* many were left out: call again when others had their turn */
-	STATS_END,               /* the proxy has no more */
+	STATS_PAUSE,             /* many were omitted: call again after other work of the thread */
+	STATS_END,               /* no more rows of this proxy */
 };
 
-/* Stands before the first row of <px>. */
+/* Moves to the position before the first row of <px>. */
 void stats_walk_enter(struct stats_walk *w, const struct proxy *px);
-/* The next row: the frontend, its listeners, the servers, the backend. Before them all: enter. */
+/* Returns the next row: the frontend, its listeners, the servers, the backend. Call
+ * stats_walk_enter() first.
+ */
 enum stats_found stats_walk_next(struct stats_walk *w, struct stats_row *r);
 
 /* How long the requests of a row's object took; NULL: of listeners that is not known. */
