@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* explain.h - which rules a request would meet, told without serving anything
+/* explain.h - tells which rules a request would meet, without serving it
  *
- * A request made of a few texts is shown to the rules of a frontend, then to those of the backend
- * that they choose. Each rule's verdict is printed; rules that edit the request or decide are
- * carried out, those that would wait, log or send are only named.
+ * A request made of a few texts is evaluated by the rules of a frontend, then by those of the
+ * backend that they choose. The verdict of each rule is printed. Rules that edit the request or
+ * decide are executed; rules that would wait, log or send are only listed.
  * Threads: one that runs no loop. The modules of the generation must have been started.
  */
 #ifndef TRAFFIC_EXPLAIN_H
@@ -20,10 +20,10 @@ struct explain_request {
 	const char *const *fields; /* "Host: a" */
 	int field_count;
 	struct addr src;           /* ADDR_NONE: 127.0.0.1 */
-	const char *frontend;      /* NULL: each one in mode http */
+	const char *frontend;      /* NULL: each frontend in mode http */
 };
 
-/* False: *error tells what is wrong with the request (borrowed). */
+/* Explains a request. False: *error tells what is wrong with it (borrowed). */
 bool explain(struct config *cfg, const struct explain_request *rq, FILE *out, const char **error);
 
 #endif

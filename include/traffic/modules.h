@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* modules.h - the leaves on traffic: actions, fetches, log aliases and commands about streams
+/* modules.h - edge files about traffic: actions, fetches, log aliases and commands about streams
  *
  * Purpose: each file of src/traffic is an edge: it exports one descriptor, and uses the public
  *          headers of lower floors only. main/modules.c lists them in start-up order.
