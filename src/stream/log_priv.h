@@ -10,18 +10,18 @@
 void stream_log(struct stream *s);
 /* Frees the calling thread's line. */
 void stream_log_thread_fini(void);
-/* Writes the line of option logasap: once the answer's head was sent, or the server connected
- * (TCP).
+/* Writes the line of option logasap: after the response's head was sent, or the server was
+ * connected (TCP).
  */
 void stream_log_early(struct stream *s);
-/* A line at a step that `log-steps` names. */
+/* Writes a line at a step of `log-steps`. */
 void stream_log_step(struct stream *s, enum log_step step);
-/* Without any format of its frontend's, a stream is announced when it begins. */
+/* Announces a stream at its begin, if its frontend has no log format at all. */
 void stream_log_begin(struct stream *s);
-/* A connection which ends before it carries anything: its PROXY protocol header failed. */
+/* Logs a connection that ends before it carries anything: its PROXY protocol header was invalid. */
 void session_log_error(struct session *sess, const char *what);
-/* A connection that never became a stream: the answer's status, 0 none, and when its first byte
- * came, 0 never.
+/* Logs a connection that never became a stream: the status of the response, 0 none, and when its
+ * first byte came, 0 never.
  */
 void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_end why);
 

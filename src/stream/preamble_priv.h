@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* preamble_priv.h - what a client's connection says of itself before its first byte: the PROXY
- * protocol, NetScaler's client address insertion
+/* preamble_priv.h - headers before a client's first byte: PROXY protocol, NetScaler's client
+ * address insertion
  *
- * The header is looked at in the socket without taking it, and taken as a whole: the mux above
- * never sees a byte of it, and what follows stays in the socket. Waiting is bounded by `timeout
- * client-hs`, else `timeout client`.
- * Owns   : while it waits it is the owner of the session's connection.
+ * The header is peeked at in the socket and consumed as a whole: the mux above never sees a byte of
+ * it, and what follows stays in the socket. Waiting is limited by `timeout client-hs`, else
+ * `timeout client`.
+ * Owns   : while it waits it owns the session's connection.
  * Threads: the session's.
  */
 #ifndef STREAM_PREAMBLE_PRIV_H
@@ -22,7 +22,7 @@ bool preamble_init(void);
 /* The operations of a connection that waits for a preamble, or has no user yet. */
 extern const struct conn_ops preamble_ops;
 /* Waits for the headers that the bind line or a rule announces, then calls session_start(), or
- * session_abort() when one does not come. True: it waits, or has ended the session; false: none is
+ * session_abort() if one does not come. True: waiting, or the session has ended; false: none is
  * announced.
  */
 bool preamble_wait(struct session *s);

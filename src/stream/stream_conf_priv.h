@@ -12,8 +12,8 @@
 
 struct filter_conf;
 
-/* Of the section `global`: what stream_apply_tunes() and stream_limit_idle() have be in force. In
- * the configuration's slot.
+/* Settings of section `global`, applied by stream_apply_tunes() and stream_limit_idle(). In the
+ * configuration's slot.
  */
 struct stream_tune {
 	struct stream_tunes engine;
@@ -29,25 +29,25 @@ struct stream_proxy {
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
-	bool lines_traced;           /* stream/tracing.h: so are its log lines */
-	bool log_early;              /* its format needs nothing of the end: do not wait for it */
+	bool lines_traced;           /* stream/tracing.h: its log lines are traced, too */
+	bool log_early;              /* its format needs nothing from the end: do not wait for it */
 	int64_t log_slow_ms;         /* option log-slow; 0: all are logged */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
-	struct filter_conf *filters; /* of the lines `filter`, in their order; or NULL */
-	const void *traced;          /* stream/tracing.h; NULL: its requests are not */
-	bool begins_more;            /* it has <filters> or is <traced> */
-	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
-	/* bits of the stages in which it has nothing to do as frontend, as backend: what both
-	 * have is passed over
+	struct filter_conf *filters; /* of its `filter` lines, in order; or NULL */
+	const void *traced;          /* stream/tracing.h; NULL: its requests are not traced */
+	bool begins_more;            /* <filters> or <traced> is set */
+	const struct service_kind *direct; /* answers without a stream whatever it can; or NULL */
+	/* bits of the stages in which it has nothing to do, as frontend and as backend: stages idle
+	 * for both are skipped
 	 */
 	uint32_t idle_front, idle_back;
 };
 extern struct slot stream_proxy_slot;
-/* Computes what the muxes and the driver need of every proxy; at the start of a generation. */
+/* Computes what the muxes and the driver need of every proxy, at the start of a generation. */
 void stream_fill_settings(struct config *cfg);
-/* As stream_fill_settings(), for one proxy, its state included. */
+/* As stream_fill_settings(), for one proxy, including its state. */
 void stream_fill_proxy(struct proxy *px);
-/* The muxes count in the states of the proxies: again, once these were adopted. */
+/* Connects the muxes' counters to the states of the proxies, again after these were adopted. */
 void stream_settings_count(struct config *cfg);
 unsigned stream_fields_max(void);
 

@@ -52,7 +52,7 @@ extern struct trace_source trace_session, trace_stream, trace_applet;
 #define APPLET_TRACE(level, call, event, ...) \
 	TRACE(&trace_applet, level, TRACE_EV(APPLET_EV_##event), call, __VA_ARGS__)
 
-/* For the muxes: what a stream's endpoints and a session are about. */
+/* Callbacks of muxes: add the facts of a stream's endpoints and of a session. */
 void stream_trace_front(const struct endpoint *ep, struct trace_facts *out);
 void stream_trace_back(const struct endpoint *ep, struct trace_facts *out);
 void session_trace_facts(const void *owner, struct trace_facts *out);

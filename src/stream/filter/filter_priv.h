@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* filter_priv.h - the chain of a stream's filters, for the engine
  *
- * Made when the stream's frontend, or the backend chosen, has filters. STRM_FILTERED is set then,
- * and the driver takes the stages of filter_stages instead of stream_stages: those run the same
- * steps, with the callbacks of the filters around them.
+ * Created when the stream's frontend, or the chosen backend, has filters. Then STRM_FILTERED is
+ * set, and the driver uses filter_stages instead of stream_stages: they run the same steps, with
+ * the callbacks of the filters around them.
  *
  *     filter.c        kinds; attaching, waking, leaving
  *     filter_conf.c   keyword `filter`
- *     filter_stage.c  what is called before and behind each stage
- *     filter_head.c   heads: two stages that streams without filters do not have
+ *     filter_stage.c  callbacks before and after each stage
+ *     filter_head.c   heads: two stages that are only for streams with filters
  *     filter_flow.c   bytes and ends
  */
 #ifndef STREAM_FILTER_PRIV_H
@@ -21,9 +21,9 @@
 
 /* One direction. */
 struct filter_way {
-	size_t passed;     /* so much of what waits in the source's rx has passed */
-	struct filter *resume; /* the one that end() goes on with; or NULL */
-	bool drained;      /* all bytes have passed, none will come */
+	size_t passed;     /* how many bytes waiting in the source's rx have passed */
+	struct filter *resume; /* the one that end() continues with; or NULL */
+	bool drained;      /* all bytes have passed, no more will come */
 	bool ended;        /* the end has passed as well */
 	bool finished;     /* finish() was called */
 };
@@ -31,21 +31,23 @@ struct filter_way {
 struct filters {
 	struct stream *stream;
 	struct filter *first, **tail;      /* the frontend's, then the backend's */
-	struct filter *resume;             /* where what comes before a stage goes on; or NULL */
+	/* where the callbacks before a stage continue; or NULL */
+	struct filter *resume;
 	struct filter *waiting, *ended_by; /* for waiting_entity, last_entity; or NULL */
 	struct filter_way ways[FILTER_SIDES];
 	struct timer timer;                /* filter_wake_ms() */
 	struct turn_hook hook;             /* filter_wake() */
-	uint8_t stage;                     /* the one that was entered; STAGE_COUNT: none */
-	uint8_t row;                       /* of the points of that stage: the next one */
+	uint8_t stage;                     /* the stage that was entered; STAGE_COUNT: none */
+	uint8_t row;                       /* next one of the points of that stage */
 	bool has_begun, has_head;          /* in that stage: begin(), head() were called */
-	uint8_t verdict;                   /* enum filter_result: of bytes; NEXT: go on */
+	uint8_t verdict;                   /* enum filter_result for the bytes; NEXT: continue */
 	uint8_t verdict_side;
 	bool has_backend;                  /* the backend is chosen, its filters are attached */
 	bool has_points;                   /* one of them has before() or after() */
-	bool has_calls;                    /* or anything else that is called around stages */
-	uint32_t quiet;                    /* stages around which nothing is called, a bit each */
-	/* bits by side: one of them has watched it; all have begun with it */
+	bool has_calls;                    /* or another callback around stages */
+	/* stages without any callback around them, one bit each */
+	uint32_t quiet;
+	/* bits by side: a filter has watched it; all filters have begun with it */
 	uint8_t watched, begun;
 	bool timed_out;                    /* <timer> has fired */
 	uint32_t told_run;                 /* the stream's run in which timeout() was called */
@@ -53,75 +55,79 @@ struct filters {
 
 #define FILTER_SIDE_BIT(side) (uint8_t)(1u << (side))
 
-/* Those that look for a server, during which a request goes through the chain already. */
+/* The stages that look for a server; a request already passes the chain meanwhile. */
 #define STAGES_OF_TRIES \
 	((1u << (STAGE_TURN_AROUND + 1)) - (1u << STAGE_ASSIGN))
 
 /* --- filter.c */
 
-/* The kinds in the order of their names, from *at = 0 on; NULL: no more. */
+/* Returns the kinds in order of names, from *at = 0 on; NULL: no more. */
 const struct filter_kind *filter_kind_next(unsigned *at);
-/* What a script of <cfg> has brought, see filters_set_scripts(). NULL: unknown. */
+/* Finds a kind defined by a script of <cfg>, see filters_set_scripts(). NULL: unknown. */
 const struct filter_kind *filter_kind_of_script(const struct config *cfg, const char *name);
-/* One more line of a proxy, behind the others. */
+/* Adds a line of a proxy, after the others. */
 struct stream_proxy;
 void filter_conf_append(struct stream_proxy *sp, struct filter_conf *c);
 
 /* Attaches the filters of a proxy to a stream that has none yet, or none of the backend's. False:
- * no memory; what was attached stays.
+ * out of memory; filters already attached stay.
  */
 bool filters_attach(struct stream *s, const struct proxy *px);
-/* Of the stages that the proxies make idle, those in which filters have nothing to do either. */
+/* Returns the stages, among those that are idle for the proxies, in which filters have nothing to
+ * do either.
+ */
 uint32_t filters_idle_stages(const struct filters *fs);
-/* Calls what is due at the end, and detaches all. Once, before the stream goes. */
+/* Calls the final callbacks and detaches all filters. Once, before the stream is freed. */
 void filters_end(struct stream *s);
 void filters_finish(struct filters *fs, enum filter_side side);
 
-/* A callback that may wait, of one filter; <arg> is the caller's. */
+/* Calls a callback that may wait, for one filter; <arg> is the caller's. */
 typedef enum filter_result filter_call(struct filter *f, unsigned arg);
-/* Calls it for all filters, from *resume on, where it returned FILTER_WAIT last time (NULL: the
- * first one). What is not FILTER_NEXT ends it.
+/* Runs <call> for all filters, from *resume on, where it last returned FILTER_WAIT (NULL: the first
+ * one). Stops at any result other than FILTER_NEXT.
  */
 enum filter_result filters_call(struct filters *fs, struct filter **resume, filter_call *call,
 				unsigned arg);
 
-/* Calls what cannot wait, for all filters. */
+/* Runs a call that cannot wait, for all filters. */
 void filters_call_all(struct filters *fs, filter_call *call, unsigned arg);
-/* The backend is chosen, and its filters are attached: tells them all. Returns true. */
+/* The backend is chosen and its filters are attached: informs all filters. Returns true. */
 bool filters_tell_backend(struct filters *fs);
-/* For stage_begin() and stage_switch(), which would return <step>: <px> has filters, the stream has
- * none so far. Returns what the stage returns.
+/* For stage_begin() and stage_switch(), whose result would be <step>: <px> has filters, the stream
+ * has none yet. Returns the result of the stage.
  */
 enum step filters_open(struct stream *s, const struct proxy *px, enum step step);
 
-/* --- filter_stage.c : the stages of a stream with filters. */
+/* --- filter_stage.c : the stages of streams with filters. */
 extern const struct stage_step filter_stages[STAGE_COUNT];
 
-/* --- filter_head.c : what a filter wants, as a step; STEP_NEXT for FILTER_NEXT. */
+/* --- filter_head.c : converts a filter's result to a step; STEP_NEXT for FILTER_NEXT. */
 enum step filters_step(struct stream *s, enum filter_side side, enum filter_result r);
 
 /* --- filter_flow.c */
 
-/* Moves what has passed of <rx> to <tx>, and more of it through the chain. *end: none will come
- * behind <rx>; set to whether the end has passed. Returns whether anything passed.
+/* Moves bytes of <rx> that have passed to <tx>, and passes more of them through the chain. *end: no
+ * bytes follow <rx>; set to whether the end has passed. True: something has passed.
  */
 bool filters_flow(struct stream *s, enum filter_side side, struct block_queue *rx,
 		  struct block_queue *tx, bool *end);
-/* All bytes of a side have passed: its end does, when all filters let it. */
+/* All bytes of a side have passed: passes its end when all filters let it. */
 enum filter_result filters_pass_end(struct filters *fs, enum filter_side side);
-/* The request goes through the chain before there is a server: what passes waits in front.rx. */
+/* Passes the request through the chain before there is a server: bytes that have passed wait in
+ * front.rx.
+ */
 void filters_flow_ahead(struct stream *s);
-/* Forgets the bytes of a side: there is no destination any more. */
+/* Drops the bytes of a side that has no destination any more. */
 void filters_drop(struct stream *s, enum filter_side side);
-/* Has the request passed whole, so that it can be kept for another try? */
+/* Has the whole request passed, so that it can be kept for a retry? */
 bool filters_have_passed(const struct stream *s);
-/* front.rx was filled with what had passed once. */
+/* front.rx was filled with bytes that have already passed. */
 void filters_replay(struct stream *s);
-/* A stream_instead_fn. */
+/* Implements stream_instead_fn. */
 bool filters_instead(struct stream *s, unsigned status, bool is_servers);
-/* From now on both sides are bytes. */
+/* Switches both sides to bytes. */
 void filters_open_tunnel(struct stream *s);
-/* Is the whole of an HTTP request here, unsent, and small enough to be kept for another try? */
+/* Is the whole HTTP request here, unsent, and small enough to be kept for a retry? */
 static inline bool stream_has_whole_request(const struct stream *s)
 {
 	if (!(s->flags & STRM_HTTP) || !(s->front.flags & EP_RX_END))
@@ -130,8 +136,8 @@ static inline bool stream_has_whole_request(const struct stream *s)
 		return false;
 	return s->front.rx.len <= block_size();
 }
-/* Does no filter want to know of the bytes of this side, nor of their end? They pass as they do
- * without filters then. (That a request has ended matters to further tries.)
+/* Does no filter need the bytes of this side, nor their end? Then they pass as without filters.
+ * (The end of a request matters to retries.)
  */
 static inline bool filters_stand_aside(const struct stream *s, enum filter_side side)
 {
@@ -141,7 +147,7 @@ static inline bool filters_stand_aside(const struct stream *s, enum filter_side 
 	return !fs->has_calls && !(fs->watched & FILTER_SIDE_BIT(side)) && !way->passed &&
 	       fs->verdict == FILTER_NEXT && (side == FILTER_RESPONSE || way->ended);
 }
-/* Does a filter watch the bytes of this side, or hold some? Then they cannot be spliced. */
+/* Does a filter watch or hold bytes of this side? Then they cannot be spliced. */
 bool filters_see(const struct stream *s, enum filter_side side);
 
 #endif

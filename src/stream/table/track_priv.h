@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* track_priv.h - what the files about sticky counters share */
+/* track_priv.h - shared by the files about sticky counters */
 #ifndef STREAM_TRACK_PRIV_H
 #define STREAM_TRACK_PRIV_H
 
@@ -23,10 +23,10 @@ static inline bool status_is_in(const struct status_set *set, unsigned status)
 	return status >= STATUS_FIRST && status <= STATUS_LAST && set->bits[i / 64] >> i % 64 & 1;
 }
 
-/* Adds the statuses from <low> to <high> to a set, or takes them out. */
+/* Adds the statuses from <low> to <high> to a set, or removes them. */
 void status_set_range(struct status_set *set, unsigned low, unsigned high, bool on);
 
-/* What `global` says. */
+/* Settings of `global`. */
 struct track_config {
 	unsigned count;               /* tune.stick-counters */
 	struct status_set errors;     /* http-err-codes */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trail_priv.h - what the files of a stream's way share
+/* trail_priv.h - shared by the files about a stream's trail
  *
- * Purpose: note.c is what the engine calls while a stream is on its way: it needs nothing of the
- *          engine. trail.c and failures.c describe and keep the way, and know all of it.
+ * Purpose: the engine calls note.c while a stream is in progress; note.c needs nothing of the
+ *          engine. trail.c and failures.c describe and keep the trail, and may use the whole
+ *          stream.
  * Threads: the stream's.
  */
 #ifndef STREAM_TRAIL_PRIV_H
@@ -13,21 +14,21 @@
 
 struct stream;
 
-/* A server that was given up; in the stream's arena, with its name: it may be gone later. */
+/* A server that was given up; in the stream's arena, with its name: the server may be freed later.
+ */
 struct trail_try {
-	struct trail_try *next; /* the one before */
+	struct trail_try *next; /* the previous one */
 	struct slice server;
 	uint8_t why;
 	uint16_t status;
 	int error;
 };
 
-/* Is told of streams that are traced; set by stream_set_tracer(). */
+/* Receives traced streams; set by stream_set_tracer(). */
 struct stream_tracer;
 extern const struct stream_tracer *trail_tracer;
 
-/* Sets the function that keeps streams that are over, see failure_keep(). Once, before any
- * stream.
+/* Sets the function that keeps streams that are over, see failure_keep(). Once, before any stream.
  */
 typedef void trail_keep_fn(struct stream *s);
 void trail_set_keeper(trail_keep_fn *fn);
