@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_conn_priv.h - HTTP/2: a connection: its states, its bounds, what ends it (h2_conn.c, h2.c),
- * and numbers that we have reset (h2_cut.c)
+/* h2_conn_priv.h - HTTP/2 connections: states, limits, ends (h2_conn.c, h2.c), and ids of streams
+ * that we have reset (h2_cut.c)
  *
- * Owns   : the connection below, what was received and what is unsent. Its streams are those of
- *          their endpoints; it is freed behind the last one.
- * Threads: one. A function that may free the connection says so; h2_enter() and h2_leave() put that
- *          off while another one is on the stack.
+ * Owns   : the connection below, received and unsent bytes. Streams belong to their endpoints; the
+ *          h2_conn is freed after the last one.
+ * Threads: one. Functions that may free the connection say so; h2_enter() and h2_leave() defer that
+ *          while another one is on the stack.
  * Errors : faults of the peer go to h2c_error(), h2c_glitch() and h2c_refused(), which count them
- *          for their place in the code; without memory the connection is lost.
+ *          by their place in the code; out of memory, the connection is lost.
  * Source : RFC 9113
  */
 #ifndef MUX_H2_CONN_PRIV_H
@@ -26,7 +26,7 @@
 
 struct h2_side;
 
-/* Where the connection stands. X(state) */
+/* State of the connection. X(state) */
 #define H2C_STATES(X) X(PREFACE) X(SETTINGS) X(OPEN) X(CLOSING) X(DRAIN)
 
 enum h2c_state {
@@ -35,77 +35,77 @@ enum h2c_state {
 #undef X
 };
 
-/* PING to a peer that has nothing to do, to see whether it is there */
+/* PING to an idle peer, to check whether it is alive */
 enum h2_ping {
 	H2_PING_NONE,
-	H2_PING_DUE,    /* is sent when the timer fires */
-	H2_PING_SENT,   /* not answered yet: the timer ends the connection */
+	H2_PING_DUE,    /* will be sent when the timer fires */
+	H2_PING_SENT,   /* not answered yet: the timer will end the connection */
 };
 
 enum h2_conn_flags {
-	H2C_FL_BUSY = 1 << 0,        /* a function of ours is below on the stack: do not free */
+	H2C_FL_BUSY = 1 << 0,        /* a function of ours is on the stack: do not free */
 	H2C_FL_DEAD = 1 << 1,        /* to be freed when no longer busy */
 	H2C_FL_IN_PAYLOAD = 1 << 2,  /* <rx.frame> was read, its payload is next */
 	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <rx.frame.stream> may come */
-	H2C_FL_STOP = 1 << 4,        /* no further stream is taken */
+	H2C_FL_STOP = 1 << 4,        /* no further stream is accepted */
 	H2C_FL_GOAWAY_SENT = 1 << 5,
 	H2C_FL_DIALLED = 1 << 15,    /* front: we opened it (reverse HTTP) */
-	H2C_FL_LEAVING = 1 << 14,    /* the process stops: the client was asked to go */
-	H2C_FL_EOF = 1 << 6,         /* the peer sends no more */
+	H2C_FL_LEAVING = 1 << 14,    /* the process stops: the client was asked to leave */
+	H2C_FL_EOF = 1 << 6,         /* the peer has closed its side */
 	H2C_FL_BROKEN = 1 << 7,      /* the transport failed */
 	H2C_FL_ACKED = 1 << 8,       /* our SETTINGS were acknowledged */
-	H2C_FL_WINDOW_OPENED = 1 << 9,/* the connection's window was made as large as can be */
+	H2C_FL_WINDOW_OPENED = 1 << 9,/* the connection's window was opened to the maximum */
 	H2C_FL_END_STREAM = 1 << 10, /* of the header block being gathered */
 	H2C_FL_PAUSE = 1 << 11,      /* enough for this turn */
-	H2C_FL_PAD_NEXT = 1 << 12,   /* the length of the padding comes next */
-	H2C_FL_CONNECTED = 1 << 13,  /* back: the connection stands */
+	H2C_FL_PAD_NEXT = 1 << 12,   /* padding length comes next */
+	H2C_FL_CONNECTED = 1 << 13,  /* back: the connection is established */
 };
 
 struct h2_conn;
 struct h2_stream;
 
-/* What is being received. */
+/* The frame being received. */
 struct h2_rx {
 	struct h2_frame frame;
-	uint32_t left;                   /* of its content, DATA */
-	uint32_t pad;                    /* behind that */
-	struct h2_stream *stream;        /* whose DATA it is; NULL: none */
+	uint32_t left;                   /* remaining bytes of its content, DATA */
+	uint32_t pad;                    /* padding after that */
+	struct h2_stream *stream;        /* the stream of its DATA; NULL: none */
 };
 
-/* A header block that comes in several frames. */
+/* A header block in several frames. */
 struct h2_gathered {
 	struct block *block;             /* the parts so far; NULL: none */
-	uint32_t stream;                 /* whose it is */
+	uint32_t stream;                 /* its stream */
 	uint32_t parts;                  /* CONTINUATION frames so far */
 };
 
-/* Of the peer's SETTINGS. */
+/* From the peer's SETTINGS. */
 struct h2_peer {
 	uint32_t window;                 /* initial window of streams */
 	uint32_t frame_max;
 	uint32_t streams;                /* SETTINGS_MAX_CONCURRENT_STREAMS */
 	uint32_t table;                  /* SETTINGS_HEADER_TABLE_SIZE */
-	bool connect;                    /* it takes extended CONNECT (RFC 8441) */
+	bool connect;                    /* it supports extended CONNECT (RFC 8441) */
 };
 
 /* Windows of the connection. */
 struct h2_windows {
-	int64_t tx;                      /* what we may send; may become negative never */
+	int64_t tx;                      /* what we may send; never negative */
 	int64_t rx;                      /* what the peer may send */
 };
 
-/* What was done in this turn of the loop. */
+/* Resources used in this turn of the loop. */
 struct h2_spent {
 	uint32_t frames, resets;
-	uint32_t control;                /* those that bring no head and no body */
-	uint32_t work;                   /* units done since the clock was looked at */
-	uint64_t since_ns;               /* when that was first done; 0: not yet */
+	uint32_t control;                /* frames without head and body */
+	uint32_t work;                   /* units of work since the clock was read */
+	uint64_t since_ns;               /* when the clock was first read; 0: not yet */
 };
 
 /* A connection without streams. */
 struct h2_idle {
-	uint64_t since_ms;               /* when the last stream left, or it all began */
-	uint32_t ping_ms;                /* of its line; 0: no PING */
+	uint64_t since_ms;               /* when the last stream left, or the connection began */
+	uint32_t ping_ms;                /* from its line; 0: no PING */
 	uint8_t ping;                    /* enum h2_ping */
 };
 
@@ -116,15 +116,15 @@ struct h2_goaway {
 	uint8_t error;
 };
 
-/* A stream that we reset a moment ago. */
+/* A stream that we have reset recently. */
 struct h2_cut {
 	uint32_t id;                     /* 0: none */
-	uint32_t left;                   /* of its announced content; or one of H2_CUT_* */
+	uint32_t left;                   /* remaining announced content; or one of H2_CUT_* */
 };
 
-/* No length was announced, or one that is not worth counting. */
+/* No announced length, or one not worth counting. */
 #define H2_CUT_ANY UINT32_MAX
-/* Whatever comes is skipped. */
+/* All further frames are ignored. */
 #define H2_CUT_SKIP (UINT32_MAX - 1)
 
 /* The last ones; a ring. */
@@ -133,23 +133,23 @@ struct h2_cuts {
 	uint32_t at;
 };
 
-/* Answers to control frames in <out>. */
+/* Responses to control frames in <out>. */
 struct h2_control {
 	uint32_t bytes;
-	uint32_t end;                    /* bytes of <out> up to the last of them */
+	uint32_t end;                    /* bytes of <out> up to the last one */
 };
 
-/* What was counted and not told yet: h2c_tell_counts(). */
+/* Counts not yet passed on: h2c_tell_counts(). */
 struct h2_tally {
 	int32_t counts[H2_CNT_COUNT];
 	bool any;                        /* one of them is not 0 */
 };
 
-/* What a client may begin. */
+/* Limits for a client. */
 struct h2_most {
-	uint32_t streams;                /* at once; 0: any */
-	bool is_elastic;                 /* that is from h2_elastic_take() */
-	uint32_t number;                 /* the highest that it may use; 0: any */
+	uint32_t streams;                /* concurrent streams; 0: any */
+	bool is_elastic;                 /* <streams> comes from h2_elastic_take() */
+	uint32_t number;                 /* the highest stream id it may use; 0: any */
 };
 
 struct h2_conn {
@@ -162,16 +162,17 @@ struct h2_conn {
 	void *owner;
 	const struct mux_settings *settings;
 	const struct h2_tunes *tunes;    /* of <settings> */
-	const struct h2_limits *limits;  /* of this side, among <tunes> */
+	const struct h2_limits *limits;  /* of this side, in <tunes> */
 	const struct h2_side *side;
 	struct wire_in in;
 	struct block_queue out;          /* frames not sent yet */
-	struct list turn;                /* goes on reading in the next turn */
-	struct list flush;               /* sends when the turn ends */
+	struct list turn;                /* continues reading in the next turn */
+	struct list flush;               /* sends at the end of the turn */
 	struct list senders;             /* streams with something to send, in turn */
-	struct list pending;             /* back: streams without a number yet, by sender */
-	struct tree streams;             /* by number */
-	struct list late;                /* streams that got something: woken once all is read */
+	struct list pending;             /* back: streams without an id yet, by sender */
+	struct tree streams;             /* by id */
+	/* streams that received something: woken after all is read */
+	struct list late;
 	struct timer timer;
 	struct hpack_decoder decoder;
 	struct hpack_encoder encoder;
@@ -189,51 +190,49 @@ struct h2_conn {
 	uint16_t flags;                  /* enum h2_conn_flags */
 	uint8_t state;                   /* enum h2c_state */
 	uint32_t stream_count;
-	uint32_t receiving;              /* streams whose body may still come */
-	uint32_t room_given;             /* bytes of their windows beyond the announced one */
+	uint32_t receiving;              /* streams whose body may still arrive */
+	uint32_t room_given;             /* bytes of their windows beyond the announced size */
 	uint32_t streams_total;
-	uint32_t last_stream;            /* the highest number that the peer used */
+	uint32_t last_stream;            /* the highest id that the peer has used */
 	struct h2_most most;             /* front */
 	uint32_t glitches;
 	struct h2_tally tally;
 };
 
-/* Makes the pool, once. False: no memory. */
+/* Creates the pool, once. False: out of memory. */
 bool h2_conn_init(void);
-/* What both sides have in common; the user is set next. NULL: no memory. */
+/* Creates what both sides have in common; the caller sets the user. NULL: out of memory. */
 struct h2_conn *h2_new(struct conn *c, const struct h2_side *side, void *owner,
 		       const struct mux_settings *settings);
-/* Settings from now on. */
+/* Changes the settings. */
 void h2_use_settings(struct h2_conn *h, const struct mux_settings *settings);
-/* When to ask whether an idle peer is there; 0: never. */
+/* Sets after how many ms an idle peer is checked; 0: never. */
 void h2_set_idle_ping(struct h2_conn *h, int64_t ms);
 
-/* Frees it, but neither the connection nor what was received. */
+/* Frees it, but neither the connection nor the received bytes. */
 void h2_abandon(struct h2_conn *h);
 void h2_destroy(struct h2_conn *h);
 void h2_free(struct h2_conn *h);
 void h2c_set_state(struct h2_conn *h, enum h2c_state to);
-/* <last>: the highest number that is, or will be, served. */
+/* Sends GOAWAY. <last>: the highest id that is, or will be, processed. */
 void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
-/* A fault of the peer that concerns the whole connection: GOAWAY, then the end. <text>: for the
- * log; NULL: it is not logged.
- */
+/* A connection error of the peer: GOAWAY, then the end. <text>: for the log; NULL: not logged. */
 void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text);
-/* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
+/* A rule disconnects the client: GOAWAY, or nothing at all if its socket was made silent. */
 void h2c_kill(struct h2_conn *h);
-/* Adds what was counted to the counters of its settings. */
+/* Adds the accumulated counts to the counters of its settings. */
 void h2c_tell_counts(struct h2_conn *h);
-/* Something odd, but allowed. May end the connection. */
+/* Something odd but allowed. May end the connection. */
 void h2c_note_glitch(struct h2_conn *h, const char *text);
-/* A request that is none, of a connection that goes on: for the log, if that is wanted. */
+/* Logs an invalid request of a connection that continues, if that is wanted. */
 void h2c_note_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text);
-/* A connection that is none: for the log. */
+/* Logs an invalid connection. */
 void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text);
-/* No more frames are read; closes when all is sent and the streams have ended. May destroy. */
+/* Stops reading frames; closes when everything is sent and the streams have ended. May destroy. */
 void h2c_close(struct h2_conn *h);
 /* Closes if nothing is left to do. May destroy. */
 void h2c_check_end(struct h2_conn *h);
-/* Sets the timer for the state that the connection is in. */
+/* Sets the timer for the connection's state. */
 void h2c_arm(struct h2_conn *h);
 
 static inline struct h2_conn *h2_of(const struct mux *m)
@@ -275,19 +274,19 @@ void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
 void h2c_send_settings(struct h2_conn *h);
 
-/* We have reset this number: what comes of it is skipped for a while. */
+/* We have reset this stream: what arrives for it is ignored for a while. */
 void h2c_note_cut(struct h2_conn *h, uint32_t id);
-/* Its answer was complete before its request: RST_STREAM with <code>. What is on its way of the
- * request is still looked at.
+/* Resets a stream whose response was complete before its request, with <code>. The rest of the
+ * request is still checked.
  */
 void h2s_cut(struct h2_stream *s, enum h2_error code);
-/* Was this number reset by us a moment ago? */
+/* Have we reset this stream recently? */
 bool h2c_was_cut(const struct h2_conn *h, uint32_t id);
-/* The peer reset it as well: nothing of it is on its way any more. */
+/* The peer has reset it as well: nothing more will arrive. */
 void h2c_forget_cut(struct h2_conn *h, uint32_t id);
-/* <len> bytes of content came for a number without a stream; <end>: they are the last. */
+/* <len> bytes of content arrived for an id without a stream; <end>: the last ones. */
 void h2c_cut_data(struct h2_conn *h, uint32_t id, size_t len, bool end);
-/* Trailers came for such a number. <good>: they are well-formed and its last frame. */
+/* Trailers arrived for such an id. <good>: they are well-formed, and its last frame. */
 void h2c_cut_trailers(struct h2_conn *h, uint32_t id, bool good);
 
 /* Calls <call>, counted for the place in the code (`debug counters`). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mux_priv.h - the rows of the table that are in this folder */
+/* mux_priv.h - rows of the table of muxes in this folder */
 #ifndef MUX_MUX_PRIV_H
 #define MUX_MUX_PRIV_H
 

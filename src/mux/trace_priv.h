@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trace_priv.h - what the trace sources of the muxes share */
+/* trace_priv.h - shared by the trace sources of the muxes */
 #ifndef MUX_TRACE_PRIV_H
 #define MUX_TRACE_PRIV_H
 
@@ -8,19 +8,19 @@
 
 struct h1_conn;
 
-/* The verbosities behind "quiet". */
+/* Verbosities after "quiet". */
 extern const struct trace_word mux_trace_verbosities[];
-/* What sources of muxes can be locked on, besides what is their own. */
+/* What all sources of muxes can be locked on. */
 #define MUX_TRACE_LOCKS \
 	(TRACE_LOCK_BIT(BACKEND) | TRACE_LOCK_BIT(CONNECTION) | TRACE_LOCK_BIT(FRONTEND) | \
 	 TRACE_LOCK_BIT(LISTENER) | TRACE_LOCK_BIT(SERVER) | TRACE_LOCK_BIT(SESSION))
 
-/* The start line of what was received or sent last; from TRACE_ADVANCED on its fields, too. */
+/* Writes the start line received or sent last; from TRACE_ADVANCED on with its fields. */
 void mux_trace_head(struct strbuf *out, const struct endpoint *ep, bool is_back,
 		    enum trace_verbosity verbosity);
-/* The connection and its flags, from TRACE_MINIMAL on. */
+/* Writes the connection and its flags, from TRACE_MINIMAL on. */
 void mux_trace_conn(struct strbuf *out, const struct conn *c, enum trace_verbosity verbosity);
-/* What the stream of an endpoint is about; <ep> may be NULL. */
+/* Adds the facts of an endpoint's stream; <ep> may be NULL. */
 void mux_trace_facts(const struct endpoint *ep, struct trace_facts *out);
 
 /* X(NAME, word, explanation) of source h1 */
@@ -134,16 +134,16 @@ extern struct trace_source trace_h1, trace_h2, trace_pass;
 #define H2_EV(name) TRACE_EV(H2_EV_##name)
 #define PASS_EV(name) TRACE_EV(PASS_EV_##name)
 
-/* "HEAD". */
+/* Return the name of a state: "HEAD". */
 const char *h1_rx_name(unsigned state);
 const char *h1_tx_name(unsigned state);
-/* The event of a frame of this type. */
+/* Returns the event of a frame of this type. */
 uint64_t h2_trace_frame(uint8_t type);
 
 struct h2_conn;
 struct h2_stream;
 
-/* What a place of the HTTP/2 mux is about; either may be NULL. */
+/* The objects at a place of the HTTP/2 mux; either may be NULL. */
 struct h2_trace {
 	const struct h2_conn *conn;
 	const struct h2_stream *stream;
