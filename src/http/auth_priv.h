@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of authentication share. */
+/* Shared by the files about authentication. */
 #ifndef HTTP_AUTH_PRIV_H
 #define HTTP_AUTH_PRIV_H
 
@@ -11,10 +11,10 @@ struct auth_group {
 	struct auth_group *next;
 	const char *name;
 	int line;
-	const char *users;         /* as written, comma-separated; NULL: none */
+	const char *users;         /* as configured, comma-separated; NULL: none */
 };
 
-/* A group that a user is in. */
+/* A group that a user belongs to. */
 struct auth_member {
 	struct auth_member *next;
 	const struct auth_group *group;
@@ -24,8 +24,8 @@ struct auth_user {
 	struct auth_user *next;
 	const char *name;
 	int line;
-	const char *password;      /* NULL: none is right */
-	const char *groups;        /* as written; NULL: none */
+	const char *password;      /* NULL: none is correct */
+	const char *groups;        /* as configured; NULL: none */
 	struct auth_member *member_of;
 	bool is_plain;
 };
@@ -50,18 +50,18 @@ static inline struct auth_config *auth_config_of(const struct config *cfg)
 	return slot_of(&auth_config_slot, config_slots(cfg));
 }
 
-/* The list that is being filled knows this group? NULL: no. */
+/* Finds a group of the list that is being filled. NULL: unknown. */
 struct auth_group *userlist_group(const struct userlist *list, struct slice name);
-/* As userlist_user(), to be changed. */
+/* As userlist_user(), for changing it. */
 struct auth_user *userlist_user_find(const struct userlist *list, struct slice name);
 
-/* crypt.c, or crypt_none.c: is <hash> that of <password>, both NUL-terminated? Slow. */
+/* crypt.c, or crypt_none.c: is <hash> the hash of <password>, both NUL-terminated? Slow. */
 bool crypt_matches(const char *password, const char *hash);
 
-/* A verdict that this thread remembers. */
+/* Returns the verdict that this thread remembers. */
 enum auth_verdict auth_cache_find(const char *hash, struct slice password);
 
-/* Frees what the calling thread remembers. */
+/* Frees the verdicts of the calling thread. */
 void auth_thread_fini(void);
 
 #endif

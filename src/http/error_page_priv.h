@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the error pages keep in proxies and configurations: filled by error_page_conf.c. */
+/* Error pages stored in proxies and configurations: filled by error_page_conf.c. */
 #ifndef HTTP_ERROR_PAGE_PRIV_H
 #define HTTP_ERROR_PAGE_PRIV_H
 
@@ -8,19 +8,19 @@
 
 struct http_group;
 
-/* One directive's answer for one status. A group may be defined after it is named, so entries are
- * resolved by the check phase, oldest first. Immutable afterwards.
+/* What one directive sets for one status. A group may be defined after it is named, so the check
+ * phase resolves entries, oldest first. Immutable afterwards.
  */
 struct http_page_entry {
 	const struct http_page *page;           /* NULL: as before this directive */
-	const struct http_page_entry *previous; /* what it replaced in its proxy, or NULL */
+	const struct http_page_entry *previous; /* the entry it replaced in its proxy, or NULL */
 	unsigned status;
-	/* all of a group was imported: lacking one is fine */
+	/* a whole group was imported: a missing page is no error */
 	bool may_lack;
-	const char *group_name;                 /* to resolve, or NULL */
+	const char *group_name;                 /* to be resolved, or NULL */
 	const char *file;
 	int line;
-	struct http_page_entry *next;           /* those to resolve */
+	struct http_page_entry *next;           /* next entry to resolve */
 };
 
 struct http_page_proxy {
@@ -44,16 +44,16 @@ struct http_page_config {
 extern struct slot http_page_proxy_slot;
 extern struct slot http_page_config_slot;
 
-/* What the generation holds of this folder. */
+/* Returns the data of this folder in a generation. */
 static inline struct http_page_config *http_page_config_of(const struct config *cfg)
 {
 	return slot_of(&http_page_config_slot, config_slots(cfg));
 }
 
-/* A new entry in front of what the proxy has for this status; NULL: reported. */
+/* Adds an entry before those of the proxy for this status; NULL: reported. */
 struct http_page_entry *http_page_entry_add(struct conf_line *l, int index,
 					    const struct http_page *page);
-/* A new entry that is resolved in the check phase. False: reported. */
+/* Adds an entry that the check phase resolves. False: reported. */
 bool http_page_import_entry(struct conf_line *l, int index, const char *group, bool may_lack);
 
 struct http_group *http_group_find(const struct config *cfg, const char *name);
