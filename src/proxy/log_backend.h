@@ -8,7 +8,7 @@
 struct conf_line;
 struct proxy;
 
-/* What follows "log-hash": converters of a line. False: reported. */
+/* Parses the words after "log-hash": converters for a line. False: reported. */
 bool log_backend_parse_hash(struct conf_line *l, struct proxy *px, const char *word);
 
 #endif

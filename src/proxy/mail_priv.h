@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mail_priv.h - alerts by mail: mailers sections, email-alert keywords, and the SMTP client
  *
- * Owns   : settings belong to the generation. A mail under way owns its text and connection, and
+ * Owns   : settings belong to the generation. A mail being sent owns its text and connection, and
  *          belongs to the thread that noticed the event.
  * Errors : a mail that cannot be sent is dropped: the log has the event.
- * Limits : MAILS_MAX under way in the process, each within `timeout mail`.
+ * Limits : at most MAILS_MAX being sent in the process, each within `timeout mail`.
  * Manual : configuration 4.2 email-alert, 12.3 mailers. RFC 5321.
  */
 #ifndef PROXY_MAIL_PRIV_H
@@ -33,18 +33,18 @@ struct mailers {
 	struct mailer *first, **last;
 };
 
-/* What a proxy says about alerts: its slot. */
+/* Mail settings of a proxy: its slot. */
 struct mail_settings {
-	const char *mailers_name, *from, *to, *hostname; /* NULL: not given */
-	int level;               /* mails of this one and graver ones */
+	const char *mailers_name, *from, *to, *hostname; /* NULL: not set */
+	int level;               /* mails of this level and more severe ones */
 	bool has_level;
-	struct mailers *mailers; /* found in the check phase; NULL: no mail */
+	struct mailers *mailers; /* set by the check phase; NULL: no mail */
 };
 
 /* The sections of a generation. */
 struct mail_config {
 	struct mailers *first;
-	bool is_left;            /* to others: mailers_leave() */
+	bool is_left;            /* other code sends the mails: mailers_leave() */
 };
 
 extern struct slot mail_slot, mail_config_slot;
@@ -58,9 +58,9 @@ struct mail {
 	const char *from, *to, *hostname, *text;
 };
 
-/* Begins to send it from the calling thread. Nothing tells the end. */
+/* Starts sending a mail from the calling thread. The result is not reported. */
 void mail_send(const struct mail *m);
-/* Ends those of the calling thread. */
+/* Ends the mails of the calling thread. */
 void mail_thread_fini(void);
 
 #endif

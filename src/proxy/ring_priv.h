@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ring_priv.h - servers that get what a ring holds
+/* ring_priv.h - sends the contents of rings to servers
  *
- * A *forwarder* reads a ring from its first message on and sends all to one server over TCP or
- * TLS. It keeps the ring from losing what it has not read: while the server is away the ring fills
- * up, and what finds no room then is dropped and counted. A message is sent again, whole, when the
- * connection broke in its middle.
- * Owns   : a forwarder outlives its generation when the next one has the same server on the same
+ * A *forwarder* reads a ring from its first message on and sends everything to one server over TCP
+ * or TLS. It keeps the ring from losing unread messages: while the server is away the ring fills
+ * up, and messages without room are dropped and counted. If the connection breaks in the middle of
+ * a message, the whole message is sent again.
+ * Owns   : a forwarder outlives its generation if the next one has the same server on the same
  *          ring; it holds the generation whose settings it uses.
- * Threads: it works on one thread, the next one on the next; begun and ended by thread 0.
+ * Threads: each works on one thread, the next one on the next thread; started and ended by thread
+ *          0.
  */
 #ifndef SRC_PROXY_RING_H
 #define SRC_PROXY_RING_H
@@ -18,28 +19,29 @@
 
 struct ring_conf {
 	struct ring_conf *next;
-	struct proxy *proxy;   /* its servers; not among the proxies, but for a log backend */
-	struct server *only;   /* of a log backend: the one that it serves; else NULL */
-	struct sink *sink;     /* of the generation, once the section is read */
+	/* has its servers; not among the proxies, except for a log backend */
+	struct proxy *proxy;
+	struct server *only;   /* for a log backend: the server it sends to; else NULL */
+	struct sink *sink;     /* of the generation, after the section was read */
 	const char *file;
 	int line;
-	/* while it is read */
+	/* while the section is read */
 	const char *name, *description;
-	struct ring *ring;     /* counted: of the backing file */
+	struct ring *ring;     /* counted: with the backing file */
 	const char *path;
 	uint64_t size, max_len;
 	enum syslog_format format;
-	bool is_wrong;         /* its name is taken */
+	bool is_wrong;         /* its name is already used */
 	int64_t connect_ms, server_ms;
 };
 
-/* Once. */
+/* Call once. */
 bool ring_forward_init(void);
-/* Begins, or goes on, to serve the rings of <cfg>. False: no memory, reported. */
+/* Starts, or continues, sending the rings of <cfg>. False: out of memory, reported. */
 bool ring_forward_start(struct config *cfg, struct ring_conf *rings, struct diag_list *diags);
 /* Ends the forwarders that still use <cfg>. */
 void ring_forward_stop(const struct config *cfg);
-/* The calling thread before and behind its loop; then all of its forwarders end. */
+/* For the calling thread before and after its loop; the latter ends all its forwarders. */
 bool ring_forward_thread_init(void);
 void ring_forward_thread_fini(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_state_priv.h - the address of a server, which changes while others read it */
+/* server_state_priv.h - copies the address of a server, which may change while it is read */
 #ifndef PROXY_SERVER_STATE_PRIV_H
 #define PROXY_SERVER_STATE_PRIV_H
 
-/* Copies the 28 bytes of an address word by word: the other side may be another thread's. A
- * reader that sees a new word also sees that the turn has changed.
+/* Copies the 28 bytes of an address word by word, since another thread may be writing or reading
+ * them. A reader that sees a new word also sees that the turn has changed.
  */
 void server_address_copy(void *to, const void *from);
 
