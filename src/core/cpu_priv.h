@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpu_priv.h - CPUs of the machine, and how threads are spread over them
+/* cpu_priv.h - CPUs of the machine, and the distribution of threads over them
  *
- * Three steps, each testable alone: cpu_topology_read() looks at the system, the keywords fill a
+ * Three steps, each testable alone: cpu_topology_read() reads the system, the keywords fill a
  * struct core_settings, thread_plan_make() decides. Nothing here is used once the threads run.
  */
 #ifndef CORE_CPU_PRIV_H
@@ -12,7 +12,7 @@
 #include "core/thread.h"
 
 #define CPUS_MAX 1024
-#define GROUP_THREADS_MAX 64 /* what the manual promises */
+#define GROUP_THREADS_MAX 64 /* documented in the manual */
 
 struct diag_list;
 struct core_settings;
@@ -37,12 +37,12 @@ bool cpu_set_is_empty(const struct cpu_set *s);
 void cpu_set_and(struct cpu_set *s, const struct cpu_set *with);
 void cpu_set_remove(struct cpu_set *s, const struct cpu_set *what);
 void cpu_set_or(struct cpu_set *s, const struct cpu_set *what);
-/* The <n>th member (from 0), -1: there are fewer. */
+/* Returns the <n>-th member (from 0); -1: there are fewer. */
 int cpu_set_nth(const struct cpu_set *s, unsigned n);
-/* Adds "0-3,8", "2-" or "5". False: not that; *too_big: a number above <max>. */
+/* Adds "0-3,8", "2-" or "5". False: malformed; *too_big: a number above <max>. */
 bool cpu_set_parse(struct cpu_set *s, const char *text, unsigned max, bool *too_big);
 
-/* What a CPU belongs to; numbers are counted from 0 over the machine, -1: unknown. */
+/* The parts of the machine that a CPU belongs to, numbered from 0 over the machine; -1: unknown. */
 struct cpu {
 	int16_t package;
 	int16_t node;
@@ -50,7 +50,7 @@ struct cpu {
 	int16_t l2, l1;   /* shares the cache of this level */
 	int16_t cluster;
 	int16_t core;
-	int16_t thread;   /* rank among those of its core */
+	int16_t thread;   /* rank among the threads of its core */
 	int capacity;     /* relative speed; 0: unknown */
 };
 
@@ -60,28 +60,29 @@ struct cpu_topology {
 	struct cpu_set bound;     /* where the process may run */
 };
 
-/* Looks at <root> ("/sys/devices/system") and at the process's affinity. What cannot be read is as
- * if there were one of each.
+/* Reads <root> ("/sys/devices/system") and the process's affinity. What cannot be read is assumed
+ * to exist once.
  */
 void cpu_topology_read(struct cpu_topology *t, const char *root);
 
-/* What was decided. */
+/* The decision. */
 struct thread_plan {
 	unsigned threads, groups;
 	unsigned sizes[GROUPS_MAX];
-	struct cpu_set kept;       /* the CPUs that may be used */
-	struct cpu_set *cpus;      /* per thread; an empty set: not bound. NULL: none is bound */
+	struct cpu_set kept;       /* the usable CPUs */
+	/* per thread; an empty set: not bound. NULL: no thread is bound */
+	struct cpu_set *cpus;
 };
 
-/* Decides; warnings and alerts go to <diags>. False: alerts, or no memory. <plan> is to be given to
- * thread_plan_fini().
+/* Decides; warnings and alerts go to <diags>. False: alerts, or out of memory. <plan> must be given
+ * to thread_plan_fini().
  */
 bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
 		      const struct core_settings *set, struct diag_list *diags);
 void thread_plan_fini(struct thread_plan *plan);
 
-/* A run of groups that share CPUs: what a policy takes for one unit (a CCX, a cluster, some of
- * them), before it is cut into groups.
+/* A run of groups that share CPUs: what a policy treats as one unit (a CCX, a cluster, some of
+ * them), before it is divided into groups.
  */
 struct thread_part {
 	struct cpu_set cpus;
@@ -89,14 +90,14 @@ struct thread_part {
 	unsigned group_size;       /* threads of each of its groups; the last may have fewer */
 };
 
-/* Says where the threads of <part>, the first of which is number <id> of <plan>, run: as
- * "cpu-affinity" wants.
+/* Sets the CPUs of the threads of <part>, the first of which is number <id> of <plan>, according to
+ * "cpu-affinity".
  */
 void thread_part_bind(struct thread_plan *plan, unsigned id, const struct thread_part *part,
 		      const struct cpu_topology *t, const struct core_settings *set);
 
-/* Prints the CPUs, kept or not, the clusters and which thread runs where, as option -dc wants, to
- * standard output.
+/* Prints the CPUs, usable or not, the clusters and where each thread runs to standard output, for
+ * option -dc.
  */
 void cpu_report(const struct cpu_topology *t, const struct thread_plan *plan);
 

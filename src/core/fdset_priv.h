@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fdset_priv.h - which descriptors a thread polls, for the mechanisms that need the list each time
+/* fdset_priv.h - the descriptors of a thread, for pollers that need the list at each call
  *
- * A bitmap. Edges are emulated: what was reported is not looked at again until the handler said
- * that there was none left (fd_cant_recv, fd_cant_send set fd_entry.interest). An end or an error
- * is reported once, then only along with something wanted.
+ * A bitmap. Edges are emulated: a reported event is not polled again until the handler says that
+ * there is nothing left (fd_cant_recv, fd_cant_send set fd_entry.interest). An end or an error is
+ * reported once, later only together with a wanted event.
  */
 #ifndef CORE_FDSET_PRIV_H
 #define CORE_FDSET_PRIV_H
@@ -18,13 +18,13 @@ struct fdset {
 	int used;  /* words up to the highest descriptor added so far */
 };
 
-/* False: no memory. */
+/* Adds a descriptor. False: out of memory. */
 bool fdset_add(struct fdset *s, int fd);
 void fdset_remove(struct fdset *s, int fd);
-/* The first descriptor at or after <from>, -1: none. */
+/* Returns the first descriptor at or after <from>; -1: none. */
 int fdset_next(const struct fdset *s, int from);
 
-/* What is wanted of <fd> now. */
+/* Returns the events wanted for <fd> now. */
 static inline unsigned fdset_interest(int fd)
 {
 	const struct fd_entry *e = &fd_table[fd];
@@ -34,7 +34,7 @@ static inline unsigned fdset_interest(int fd)
 	return e->interest;
 }
 
-/* Hands <events> to the handler of <fd> and stops to want them. */
+/* Passes <events> to the handler of <fd> and stops wanting them. */
 void fdset_report(struct fdset *s, int fd, unsigned events);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* poller_priv.h - the contract between fd.c, the loop and one polling mechanism
+/* poller_priv.h - the interface between fd.c, the loop and a polling mechanism
  *
- * Exactly one is used by the process. Its state is per thread (worker->poll) and touched by its
+ * The process uses exactly one mechanism. Its state is per thread (worker->poll) and used by its
  * thread only. wait() only waits, so that the loop can read the clock before handlers run.
  */
 #ifndef CORE_POLLER_PRIV_H
@@ -21,29 +21,33 @@ struct poller {
 	void (*thread_fini)(struct worker *w);
 	/* Starts to poll <fd>; <shared>: level-triggered input of a listener. False: see errno. */
 	bool (*add)(struct worker *w, int fd, bool shared);
-	/* Stops; <closing>: the descriptor will be closed immediately. */
+	/* Stops polling; <closing>: the descriptor will be closed immediately. */
 	void (*remove)(struct worker *w, int fd, bool closing);
-	/* Waits for events, at most <timeout_ms> (-1: forever). Returns how many there are. */
+	/* Waits for events, at most <timeout_ms> (-1: forever). Returns their number. */
 	int (*wait)(struct worker *w, int timeout_ms);
-	/* Calls the handlers of the <count> events of the last wait. */
+	/* Calls the handlers for the <count> events of the last wait. */
 	void (*dispatch)(struct worker *w, int count);
 };
 
 extern const struct poller poller_epoll, poller_poll, poller_select;
 
-/* The one in use, chosen at the first use. NULL: all are disabled. */
+/* Returns the mechanism in use, chosen at first use. NULL: all are disabled. */
 const struct poller *poller_get(void);
-/* Makes the calling thread's poller and wake-up descriptor; true when they exist already. */
+/* Creates the calling thread's poller and wake-up descriptor; true if they exist already. False:
+ * failed.
+ */
 bool poller_thread_init(struct worker *w);
 void poller_thread_fini(struct worker *w);
 
 extern int poller_max_events;
 extern unsigned poller_epoll_mask;
 
-/* Hands <events> to the handler of <fd>, if it is registered. */
+/* Passes <events> to the handler of <fd>, if it is registered. */
 void fd_dispatch(int fd, unsigned events);
 
-/* While it is held no shared descriptor comes or goes: for dumps, which look at their owners. */
+/* While the lock is held, no shared descriptor is added or removed: for dumps, which look at their
+ * owners.
+ */
 void fd_shared_lock(void);
 void fd_shared_unlock(void);
 

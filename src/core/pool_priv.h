@@ -15,7 +15,7 @@ enum pool_flags {
 	POOL_POISON = 1 << 8,
 	POOL_UAF = 1 << 9,
 	POOL_BACKUP = 1 << 10,
-	/* Those which need the slow path. */
+	/* Options that need the slow path. */
 	POOL_ANY_DEBUG = POOL_FAIL | POOL_COLD | POOL_INTEGRITY | POOL_NO_CACHE | POOL_CALLER |
 			 POOL_TAG | POOL_POISON | POOL_UAF | POOL_BACKUP,
 };

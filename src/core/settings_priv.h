@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings_priv.h - what the global keywords of core set: one slot of the configuration */
+/* settings_priv.h - settings of core's global keywords: a slot of the configuration */
 #ifndef CORE_SETTINGS_PRIV_H
 #define CORE_SETTINGS_PRIV_H
 
@@ -13,7 +13,7 @@ enum cpu_policy {
 	POLICY_RESOURCE,
 };
 
-/* Where the threads of a group run. */
+/* The CPUs on which the threads of a group run. */
 enum cpu_affinity {
 	AFFINITY_AUTO, /* per core with one thread per core, else per group */
 	AFFINITY_GROUP, AFFINITY_GROUP_LOOSE, AFFINITY_CCX, AFFINITY_CORE, AFFINITY_THREAD,
@@ -45,7 +45,7 @@ struct core_settings {
 	int hard_limit;            /* 0: none */
 	int group_max;             /* max-threads-per-group, 0: not set */
 	enum cpu_policy policy;
-	int policy_merge;          /* how many CCX or clusters make a group */
+	int policy_merge;          /* number of CCX or clusters per group */
 	bool policy_is_set;        /* by a line */
 	bool one_per_core;         /* threads-per-core 1 */
 	enum cpu_affinity affinity;

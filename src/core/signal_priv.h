@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* signal_priv.h - how the loop of thread 0 learns about signals */
+/* signal_priv.h - the loop's interface to signals, on thread 0 */
 #ifndef CORE_SIGNAL_PRIV_H
 #define CORE_SIGNAL_PRIV_H
 
@@ -15,9 +15,11 @@ static inline bool signal_is_pending(const struct worker *w)
 	return w->id == 0 && atomic_load_explicit(&signal_pending, memory_order_relaxed) != 0;
 }
 
-/* Calls the handlers of the pending signals; thread 0. */
+/* Calls the functions of the pending signals. Thread 0. */
 void signal_process(void);
-/* All that workers other than the first must block: everything but faults and the watchdog's. */
+/* Returns the signals that workers other than the first must block: all except faults and the
+ * watchdog's.
+ */
 void signal_blockable_set(sigset_t *set);
 
 #endif
