@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* registry_priv.h - the sorted table, for code that walks all of it (the dump) */
+/* registry_priv.h - the sorted table of keywords, for code that walks over all of it (the dump) */
 #ifndef CONF_REGISTRY_PRIV_H
 #define CONF_REGISTRY_PRIV_H
 
@@ -11,7 +11,7 @@ struct conf_keyword;
 extern const struct conf_keyword **conf_keywords; /* sorted by words */
 extern size_t conf_keyword_count;
 
-/* May it stand in one of these places (and in this section, with CONF_OTHER)? */
+/* Is it allowed in one of these places (and in this section, with CONF_OTHER)? */
 bool conf_keyword_fits(const struct conf_keyword *k, unsigned where, const char *section);
 
 #endif
