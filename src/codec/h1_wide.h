@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h1_wide.h - bytes of heads looked at H1_WIDE at a time: 16 where the processor has SSE2, else 8
+/* h1_wide.h - examines bytes of heads H1_WIDE at a time: 16 with SSE2, else 8
  *
  * The two primitives are written twice, the loops around them once. All H1_WIDE bytes at <at> must
- * be there.
+ * be readable.
  */
 #ifndef CODEC_H1_WIDE_H
 #define CODEC_H1_WIDE_H
@@ -15,7 +15,9 @@
 
 #define H1_WIDE 16
 
-/* Flags the bytes from <first> up to <last>, by comparing as signed what is moved to the start. */
+/* Flags the bytes from <first> to <last>, by a signed comparison after shifting them to the
+ * minimum.
+ */
 static inline __m128i h1_wide_between(__m128i bytes, char first, char last)
 {
 	__m128i moved = _mm_add_epi8(bytes, _mm_set1_epi8((char)(-128 - first)));
@@ -23,14 +25,14 @@ static inline __m128i h1_wide_between(__m128i bytes, char first, char last)
 	return _mm_cmplt_epi8(moved, _mm_set1_epi8((char)(-128 + last - first + 1)));
 }
 
-/* How many bytes in front are not flagged. */
+/* Returns how many leading bytes are not flagged. */
 static inline unsigned h1_wide_first(__m128i flags)
 {
 	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(flags) | 1u << H1_WIDE);
 }
 
-/* Makes small letters of the letters and dashes that the bytes at <at> begin with, and returns how
- * many these are: all that most names have.
+/* Converts the leading letters and dashes of the bytes at <at> to lower case, and returns their
+ * number: most names have nothing else.
  */
 static inline unsigned h1_wide_lower(char *at)
 {
@@ -48,7 +50,7 @@ static inline unsigned h1_wide_lower(char *at)
 	return count;
 }
 
-/* How many bytes at <at> are in front of the first below 16. */
+/* Returns how many bytes at <at> precede the first one below 16. */
 static inline unsigned h1_wide_text(const char *at)
 {
 	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
@@ -62,8 +64,8 @@ static inline unsigned h1_wide_text(const char *at)
 #define H1_ONES 0x0101010101010101ull
 #define H1_HIGHS 0x8080808080808080ull
 
-/* Where the first of the bytes flagged in <flags> (their highest bits) is in a word of memory. In
- * big endian it cannot be told by arithmetic that flags bytes above a low one too: 0, look there.
+/* Returns the index of the first byte flagged in <flags> (by its highest bit) in a word of memory.
+ * In big endian, arithmetic that may also flag bytes above a low one cannot tell it: 0, look there.
  */
 static inline unsigned h1_wide_first(uint64_t flags)
 {
@@ -73,7 +75,7 @@ static inline unsigned h1_wide_first(uint64_t flags)
 	       (unsigned)__builtin_ctzll(flags) / 8 : 0;
 }
 
-/* As h1_wide_lower() with vectors; in big endian it may find fewer. */
+/* As h1_wide_lower() with vectors; in big endian it may return less. */
 static inline unsigned h1_wide_lower(char *at)
 {
 	uint64_t word, low, lower, letters, dashes, others, mask;
@@ -94,7 +96,7 @@ static inline unsigned h1_wide_lower(char *at)
 	return count;
 }
 
-/* As h1_wide_text() with vectors; in big endian it may find fewer. */
+/* As h1_wide_text() with vectors; in big endian it may return less. */
 static inline unsigned h1_wide_text(const char *at)
 {
 	uint64_t word;
@@ -106,7 +108,7 @@ static inline unsigned h1_wide_text(const char *at)
 
 #endif
 
-/* As h1_wide_lower(), for the last bytes, one by one. Returns where they end. */
+/* As h1_wide_lower(), for the last bytes, one by one. Returns the end of the name. */
 static inline char *h1_lower_rest(char *at, const char *end)
 {
 	for (; at < end; at++) {
@@ -120,7 +122,7 @@ static inline char *h1_lower_rest(char *at, const char *end)
 	return at;
 }
 
-/* Makes small letters of the letters and dashes at <at>. Returns where they end. */
+/* Converts the letters and dashes at <at> to lower case. Returns the end of the name. */
 static inline char *h1_lower_name(char *at, const char *end)
 {
 	unsigned count = H1_WIDE;
@@ -132,8 +134,7 @@ static inline char *h1_lower_name(char *at, const char *end)
 	return end - at < H1_WIDE ? h1_lower_rest(at, end) : at;
 }
 
-/* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
- * tab.
+/* Returns the first byte below 16 at or after <at>: NUL, CR, LF, or a harmless one such as a tab.
  */
 static inline const char *h1_skip_text(const char *at, const char *end)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_head_priv.h - what the files of HTTP/2 heads share */
+/* h2_head_priv.h - shared by the files about HTTP/2 heads */
 #ifndef CODEC_H2_HEAD_PRIV_H
 #define CODEC_H2_HEAD_PRIV_H
 
 #include "h1_priv.h"
 #include "codec/h2_head.h"
 
-/* One more option: a section of HTTP/3. */
+/* An additional option: a section of HTTP/3. */
 #define H2_HEAD_OPT_H3 0x100
 
 /* A walk over the fields of a head. */
@@ -14,9 +14,9 @@ struct h2_walk {
 	struct h2_head *head;
 	unsigned options;      /* H2_HEAD_OPT_* */
 	unsigned pseudo_seen;  /* bits, by id - FIELD_COUNT */
-	size_t size;           /* of the list, as list_max counts */
-	size_t cookie_len;     /* bytes of all crumbs and separators */
-	uint32_t count;        /* fields seen, pseudo-fields too */
+	size_t size;           /* of the list, as list_max counts it */
+	size_t cookie_len;     /* total length of crumbs and separators */
+	uint32_t count;        /* fields seen, including pseudo-fields */
 	uint16_t cookies;
 	uint8_t kind;          /* enum h2_head_kind */
 	uint8_t error;         /* enum h2_head_error */
@@ -24,13 +24,13 @@ struct h2_walk {
 	bool too_large;
 };
 
-/* Takes a pseudo-field. Returns an enum h2_head_error. */
+/* Handles a pseudo-field. Returns an enum h2_head_error. */
 uint8_t h2_take_pseudo(struct h2_walk *w, const struct hpack_field *field);
-/* After the pseudo-fields: Host comes first when there was ":authority". */
+/* Call after the pseudo-fields: puts Host first if there was ":authority". */
 void h2_put_host(struct h2_head *head);
-/* Checks what a request has to have. Returns an enum h2_head_error. */
+/* Checks what a request must have. Returns an enum h2_head_error. */
 uint8_t h2_finish_request(struct h2_walk *w);
-/* Bytes that a host and port may have. */
+/* Are all bytes allowed in a host and port? */
 bool h2_is_authority(struct slice s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* hpack_priv.h - what the files of HPACK share: the tables */
+/* hpack_priv.h - shared by the files of HPACK: the tables */
 #ifndef CODEC_HPACK_PRIV_H
 #define CODEC_HPACK_PRIV_H
 
@@ -20,11 +20,11 @@ struct hpack_short {
 };
 extern const struct hpack_short hpack_shorts[256];
 
-/* Lengths of codes longer than 8 bits that exist: 10 to 15, 19 to 28, 30. */
+/* Number of existing code lengths above 8 bits: 10 to 15, 19 to 28, 30. */
 #define HPACK_LENGTHS 17
 struct hpack_length {
-	uint32_t end;   /* the first code after them, aligned left */
-	int32_t base;   /* index of the first one's byte, less the first code */
+	uint32_t end;   /* the first code after this length, aligned left */
+	int32_t base;   /* index of the first one's byte, minus the first code */
 	uint8_t bits;
 };
 extern const struct hpack_length hpack_lengths[HPACK_LENGTHS];
@@ -38,17 +38,17 @@ struct hpack_static {
 };
 /* Index 1 to HPACK_STATIC_COUNT. */
 extern const struct hpack_static hpack_statics[HPACK_STATIC_COUNT + 1];
-/* The lowest static index with the name of this id, 0: none. */
+/* The lowest static index with this name id, 0: none. */
 extern const uint8_t hpack_static_of[HPACK_NAME_COUNT];
 
-/* The id of a name as sent: FIELD_*, HPACK_*, or FIELD_OTHER. */
+/* Returns the id of a received name: FIELD_*, HPACK_*, or FIELD_OTHER. */
 uint8_t hpack_id_of(struct slice name);
-/* The text of an id of either kind. */
+/* Returns the text of an id of either kind. */
 struct slice hpack_name_of(uint8_t id);
 
 /* ---- dynamic table: hpack_table.c */
 
-/* An entry as found: slices live until the table changes. */
+/* An entry; slices are valid until the table changes. */
 struct hpack_entry {
 	struct slice name, value;
 	uint8_t id;
@@ -56,18 +56,18 @@ struct hpack_entry {
 
 void hpack_table_init(struct hpack_table *t, uint32_t size_max);
 void hpack_table_fini(struct hpack_table *t);
-/* Sets the size that may be used, evicting what does not fit any more. */
+/* Sets the usable size, evicting entries that no longer fit. */
 void hpack_table_resize(struct hpack_table *t, uint32_t size_max);
-/* The entry of this age, 0 the newest; below t->count. */
+/* Returns the entry with this age, 0 the newest; must be below t->count. */
 struct hpack_entry hpack_table_get(const struct hpack_table *t, uint32_t age);
-/* Adds an entry, evicting old ones; one that is larger than the table empties it. The texts may not
- * lie in the table. False: no memory, the entry is not there.
+/* Adds an entry, evicting old ones; one larger than the table empties it. The texts must not lie in
+ * the table. False: out of memory, nothing was added.
  */
 bool hpack_table_add(struct hpack_table *t, uint8_t id, struct slice name, struct slice value);
 
-/* ---- reading, of QPACK too: hpack_decode.c. False with r->error. */
+/* ---- reading, also for QPACK: hpack_decode.c. False with r->error. */
 
-/* A string literal as it is in the block. */
+/* A string literal in the block. */
 struct hpack_literal {
 	struct slice bytes;
 	bool huffman;
@@ -80,9 +80,11 @@ static inline bool hpack_read_bad(struct hpack_reader *r, uint8_t error)
 	return false;
 }
 
-/* As hpack_read_integer(), of more than one byte, or none. */
+/* Slow part of hpack_read_integer(): more than one byte, or none. */
 bool hpack_read_long(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out);
-/* Reads an integer (RFC 7541 5.1) of <bits> bits at most whose first byte keeps <prefix> for it. */
+/* Reads an integer (RFC 7541 5.1) of at most <bits> bits, whose first byte has <prefix> bits for
+ * it.
+ */
 static inline bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, unsigned bits,
 				      uint64_t *out)
 {
@@ -94,13 +96,12 @@ static inline bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, u
 	return true;
 }
 
-/* Finds a string whose first byte keeps <prefix> bits for its length, and the one above for
- * Huffman.
+/* Finds a string whose first byte has <prefix> bits for its length, and above them one for Huffman.
  */
 bool hpack_read_literal(struct hpack_reader *r, unsigned prefix, struct hpack_literal *out);
-/* Puts its text where texts go. */
+/* Writes its text to the text room. */
 bool hpack_put_literal(struct hpack_reader *r, struct hpack_literal l, struct slice *out);
-/* As hpack_put_literal(), for a name: a known one is the constant and needs no room. */
+/* As hpack_put_literal(), for a name: a known name is a constant and needs no room. */
 bool hpack_put_name(struct hpack_reader *r, struct hpack_literal l, struct hpack_field *out);
 
 #endif

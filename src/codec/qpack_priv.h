@@ -9,7 +9,7 @@
 #define QPACK_STATIC_COUNT 99
 
 extern const struct hpack_static qpack_statics[QPACK_STATIC_COUNT];
-/* The lowest index with the name of this id, and 1; 0: none. */
+/* The lowest index with this name id, plus 1; 0: none. */
 extern const uint8_t qpack_static_of[HPACK_NAME_COUNT];
 
 #endif
