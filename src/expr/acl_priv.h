@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* acl_priv.h - what conditions need of ACLs */
+/* acl_priv.h - ACLs, for conditions */
 #ifndef SRC_EXPR_ACL_PRIV_H
 #define SRC_EXPR_ACL_PRIV_H
 
@@ -19,8 +19,8 @@ struct acl_test {
 	struct expr *expr;
 	enum pattern_method method;
 	struct acl_source *sources;
-	const char *keyword; /* as written, for messages */
-	const char *where;   /* what messages begin with */
+	const char *keyword; /* as configured, for messages */
+	const char *where;   /* the start of messages */
 };
 
 struct acl {
@@ -30,7 +30,7 @@ struct acl {
 	struct acl_test *tests;
 	const char *file;         /* of its first line; NULL: predefined */
 	int line;
-	unsigned number;          /* among those of the configuration */
+	unsigned number;          /* unique in the configuration */
 	struct acl_counters *counters; /* NULL: not counted */
 };
 
@@ -40,12 +40,12 @@ struct acl_counters {
 	struct acl_hits **by_thread; /* atomic */
 };
 
-/* Gives the ACL a number and counters. False: no memory. */
+/* Gives the ACL a number and counters. False: out of memory. */
 bool acl_hits_number(struct config *cfg, struct acl *a);
-/* Makes the array of the calling thread unless it is there. NULL: no memory. */
+/* Creates the array of the calling thread if needed. NULL: out of memory. */
 struct acl_hits *acl_hits_make(struct acl_counters *c);
 
-/* It was evaluated by the calling thread. */
+/* Counts an evaluation by the calling thread. */
 static inline void acl_hits_count(const struct acl *a, bool held)
 {
 	struct acl_hits **all, *hits;
@@ -68,15 +68,15 @@ struct acl_set {
 	struct config *cfg;
 	struct acl *first;
 	struct tree by_name;
-	const struct acl_set *outer;     /* whose ACLs are known too; NULL: none */
-	struct acl_set *inner, *next;    /* the sets of which it is the outer one */
+	const struct acl_set *outer;     /* whose ACLs can be used, too; NULL: none */
+	struct acl_set *inner, *next;    /* the sets inside this one */
 };
 
-/* One test at words l->at to <end> (exclusive). <where>: the start of messages, in the arena. NULL:
- * reported.
+/* Parses one test at words l->at to <end> (exclusive). <where>: the start of messages, in the
+ * arena. NULL: reported.
  */
 struct acl_test *acl_test_parse(struct conf_line *l, int end, const char *where);
-/* Of the set, or of those around it. */
+/* Finds an ACL of the set, or of those around it. */
 struct acl *acl_find(const struct acl_set *set, const char *name);
 bool acl_is_predefined(const char *name);
 struct acl *acl_find_predefined(struct conf_line *l, struct acl_set *set, const char *name,

@@ -7,39 +7,39 @@
 #include "expr_priv.h"
 #include "pattern_index.h"
 
-/* One pattern and, in maps, what it stands for: bytes of the reference's buffer, or of the heap
- * when it was added at run time.
+/* One pattern and its value (maps): bytes of the reference's buffer, or of the heap if added at run
+ * time.
  */
 struct pattern_entry {
 	const char *text;
-	const char *value; /* NUL behind; replaced at run time; NULL: it stands for nothing */
+	const char *value; /* NUL-terminated; replaced at run time; NULL: no value */
 	uint32_t len;
 	uint32_t line; /* in its file; 0: none; PATTERN_ADDED: at run time, on the heap */
 };
 
-/* Counts patterns that came, or went. */
+/* Counts added and removed patterns. */
 void pattern_count(uint64_t added, uint64_t freed);
 
-/* What the lines of a file are; all that name it must agree. */
+/* The columns of a file; all uses of a file must agree. */
 enum pattern_columns {
 	PATTERN_ONE_COLUMN,
 	PATTERN_TWO_COLUMNS, /* a key and a value */
 };
 
-/* The version that each number below <count> belongs to. */
+/* The version of each number below <count>. */
 struct pattern_versions {
 	uint32_t count;
 	uint32_t at[];
 };
 
-/* The patterns of a reference by number. Its arrays only grow; when too many are dead, another
- * table takes its place, with other numbers.
+/* The patterns of a reference by number. Its arrays only grow; when too many are dead, a new table
+ * replaces it, with other numbers.
  */
 struct pattern_table {
 	struct pattern_entry *entries;
-	struct pattern_versions *versions; /* NULL: nothing was changed since the start */
+	struct pattern_versions *versions; /* NULL: nothing has changed since the start */
 	uint32_t count, room;
-	uint32_t dead;      /* of <count>: deleted, or of a version that is past */
+	uint32_t dead;      /* of <count>: deleted, or of a past version */
 };
 
 #define PATTERN_DEAD UINT32_MAX
@@ -62,25 +62,25 @@ struct pattern_ref {
 	enum pattern_columns columns;
 	struct pattern_table *table;
 	uint32_t current, newest;   /* version in force; the last one that was prepared */
-	const char *opened_as;      /* the name as it was written first */
+	const char *opened_as;      /* the name as first configured */
 	char *buffer;               /* the file's bytes; entries point into it */
 	size_t buffer_len;
 	struct pattern_set *sets;
 	struct pattern_use *uses;
 	const char *keyword;        /* values of an ACL: its criterion */
 	bool is_acl;                /* an ACL uses it */
-	bool is_broken;             /* numbers of an index are behind: make all anew first */
-	unsigned value_types;       /* 1 << enum sample_type of what its values must be */
-	struct pattern_bin bin;     /* what readers may still hold */
+	bool is_broken;             /* an index lacks numbers: rebuild all first */
+	unsigned value_types;       /* 1 << enum sample_type that its values must have */
+	struct pattern_bin bin;     /* memory that readers may still hold */
 	uint64_t changes;           /* at run time; atomic */
 };
 
-/* Which way a value must lie. */
+/* A range of values. */
 struct pattern_range {
 	int64_t min, max;
 };
 
-/* The patterns of a table, read for one method. */
+/* The patterns of a table, parsed for one method. */
 struct pattern_index {
 	struct pattern_table *table;
 	enum pattern_method method;
@@ -100,23 +100,23 @@ struct pattern_set {
 	struct pattern_ref *ref;
 	enum pattern_method method;
 	unsigned flags;
-	size_t filled;              /* patterns when it was made */
+	size_t filled;              /* number of patterns when it was created */
 	struct pattern_index *index;
 };
 
-/* Puts what the entry alone owns into the bin. */
+/* Puts the memory of an entry into the bin. */
 void pattern_entry_fini(const struct pattern_ref *ref, struct pattern_entry *entry,
 			struct pattern_bin *bin);
 struct pattern_table *pattern_table_new(void);
 void pattern_table_free(void *table);
-/* The next entry, not yet published. NULL: no memory. */
+/* Returns the next entry, not yet published. NULL: out of memory. */
 struct pattern_entry *pattern_table_add(struct pattern_table *t, struct pattern_bin *bin);
 
-/* An index of all entries of <table>. NULL: e tells. */
+/* Creates an index of all entries of <table>. NULL: see e. */
 struct pattern_index *pattern_index_new(struct pattern_table *table, enum pattern_method method,
 					unsigned flags, const char *file, struct expr_error *e);
 void pattern_index_free(void *index);
-/* Parses the entry of the next number into the index. False: e tells. */
+/* Adds the entry of the next number to the index. False: see e. */
 bool pattern_index_add(struct pattern_index *index, const struct pattern_entry *entry,
 		       struct pattern_bin *bin, struct expr_error *e);
 
@@ -127,21 +127,21 @@ struct pattern_lines {
 	enum pattern_columns columns;
 };
 
-/* The pattern of the next line that has one and, with two columns, its value (maybe empty; else
- * slice_none()): slices of the text, not ended by NUL. False: no more.
+/* Returns the pattern of the next non-empty line and, with two columns, its value (may be empty;
+ * otherwise slice_none()): slices of the text, not NUL-terminated. False: no more.
  */
 bool pattern_lines_next(struct pattern_lines *p, struct slice *key, struct slice *value);
 
-/* The reference of a file, read now unless it was (`file@`, `opt@`, `virt@` prefixes), for use by
- * <what> ("map", "acl") on the line. NULL: e tells.
+/* Returns the reference of a file, read on first use (`file@`, `opt@`, `virt@` prefixes), for
+ * <what> ("map", "acl") on the line. NULL: see e.
  */
 struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name,
 				     enum pattern_columns columns, const char *what,
 				     struct expr_error *e);
-/* The set of <ref> for this method, made on first use. NULL: e tells. */
+/* Returns the set of <ref> for this method, created on first use. NULL: see e. */
 struct pattern_set *pattern_set_make(struct pattern_ref *ref, enum pattern_method method,
 				     unsigned flags, struct expr_error *e);
-/* Can the text be a value of this type? Makes it the sample. */
+/* Parses the text as a value of this type. False: impossible. */
 bool pattern_read_value(enum sample_type type, struct slice text, struct sample *out);
 
 static inline struct slice pattern_entry_text(const struct pattern_entry *entry)
@@ -156,7 +156,7 @@ static inline struct slice pattern_entry_value(const struct pattern_entry *entry
 	return slice_of(value ? value : "");
 }
 
-/* Which entries of the index's table count when <current> is in force. */
+/* Returns which entries of the index's table count when <current> is in force. */
 static inline struct pattern_view pattern_index_view(const struct pattern_index *index,
 						     uint32_t current)
 {
@@ -172,7 +172,7 @@ static inline struct pattern_view pattern_index_view(const struct pattern_index 
 	return v;
 }
 
-/* Looks in one index. -1: nothing matches. */
+/* Searches one index. -1: no match. */
 int64_t pattern_index_find(const struct pattern_index *index, const struct pattern_view *view,
 			   const struct sample *s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vars_priv.h - what a generation knows of variables */
+/* vars_priv.h - a generation's data about variables */
 #ifndef SRC_EXPR_VARS_PRIV_H
 #define SRC_EXPR_VARS_PRIV_H
 
@@ -14,41 +14,42 @@ enum vars_max {
 };
 
 struct vars_store {
-	struct arena arena;        /* for names: they may come while the generation is in use */
+	struct arena arena;        /* for names: they may be added while the generation is in use */
 	struct var_name *names;    /* newest first; added to by one thread at a time */
-	unsigned used_scopes;      /* atomic: mask of enum var_scope: those that some name has */
+	/* atomic: mask of enum var_scope: scopes with at least one name */
+	unsigned used_scopes;
 	struct vars process;       /* scope proc, under <lock> */
 	pthread_mutex_t lock;
 	size_t max[VARS_MAXES];
 	bool limited;              /* one of them is set */
-	_Atomic size_t used;       /* by all heads; counted under limits only */
+	_Atomic size_t used;       /* by all heads; only counted if there are limits */
 };
 
 bool vars_store_init(struct vars_store *store);
 void vars_store_fini(struct vars_store *store);
 struct vars_store *vars_store_of(const struct config *cfg);
-/* What is compiled for <scratch> uses the variables of <cfg>, which must live longer. */
+/* Makes what is compiled for <scratch> use the variables of <cfg>, which must live longer. */
 void vars_store_lend(struct config *scratch, const struct config *cfg);
-/* The variable of the process of this name, its text in <arena>. False: there is none. */
+/* Reads the variable of scope proc with this name; its text goes to <arena>. False: none. */
 bool vars_process_get(const struct config *cfg, struct slice name, struct arena *arena,
 		      struct sample *out);
 
-/* The scope of this name; VAR_SCOPES: there is none. */
+/* Finds a scope by name; VAR_SCOPES: none. */
 enum var_scope var_scope_find(struct slice name);
 const char *var_scope_name(enum var_scope scope);
-/* Calls <fn> for each variable of a scope that is set. The process's are locked meanwhile: <fn> may
- * not look at variables.
+/* Calls <fn> for each variable of a scope that is set. The scope proc is locked meanwhile: <fn>
+ * must not access variables.
  */
 typedef void var_each_fn(void *data, struct slice name, const struct sample *value);
 void vars_each(struct vars_store *store, enum var_scope scope, const struct expr_ctx *ctx,
 	       var_each_fn *fn, void *data);
 
-/* One more condition for setting: "ifset". False: *error tells. */
+/* Adds a condition for setting: "ifset". False: see *error. */
 bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice text,
 			   const char **error);
 
-/* An argument that is an integer or the name of a variable; checked, then read. False: *error, or
- * the variable has no integer.
+/* For an argument that is an integer or the name of a variable: check it, and read it. False: see
+ * *error, or the variable is not an integer.
  */
 bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error);
 bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out);
