@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bind_priv.h - bind lines with `ssl`: their certificates, crt-lists, contexts (bind.c, crt_list.c,
+/* bind_priv.h - bind lines with `ssl`: certificates, crt-lists, contexts (bind.c, crt_list.c,
  * use_conf.c, f_use.c)
  *
- * Owns   : its uses, contexts and names; an entry is the store's.
+ * Owns   : its uses, contexts and names; entries belong to the store.
  * Threads: filled while the configuration is read; then changed under the store's lock.
- * Errors : a text for the administrator in <why>, to stand before " for bind ...".
+ * Errors : a text for the administrator in <why>, to be printed before " for bind ...".
  */
 #ifndef TLS_BIND_PRIV_H
 #define TLS_BIND_PRIV_H
@@ -29,14 +29,14 @@ struct tls_names;
 struct tls_seen;
 struct tls_tickets;
 
-/* One set of settings of a bind line: its own, or those of a line of a crt-list. */
+/* One set of settings of a bind line: the line's own, or those of a crt-list line. */
 struct tls_ctx {
 	struct tls_ctx *next;
 	struct tls_settings set;     /* complete */
-	const struct tls_settings *own; /* what distinguishes it: compared by address */
+	const struct tls_settings *own; /* identifies it: compared by address */
 	SSL_CTX *ssl;                /* current; under the store's lock once threads run */
-	unsigned char identity[32];  /* same: tls_bind_identity() */
-	unsigned index;              /* from 0, of its bind line */
+	unsigned char identity[32];  /* likewise: tls_bind_identity() */
+	unsigned index;              /* from 0, within its bind line */
 };
 
 /* A certificate used by a bind line. */
@@ -45,11 +45,11 @@ struct tls_use {
 	struct tls_bind *bind;
 	struct tls_entry *entry;
 	struct tls_ctx *ctx;
-	struct tls_settings *own;    /* of a crt-list line; NULL: the line's */
-	struct slice *filters;       /* names instead of the certificate's; "!" excludes */
+	struct tls_settings *own;    /* settings of a crt-list line; NULL: the bind line's */
+	struct slice *filters;       /* names that replace the certificate's; "!" excludes */
 	unsigned filter_count;
-	const char *options;         /* as written between brackets; NULL: none */
-	const char *list;            /* the crt-list; NULL: crt */
+	const char *options;         /* as configured between brackets; NULL: none */
+	const char *list;            /* the crt-list; NULL: from crt */
 	int line;
 	bool is_default;             /* default-crt */
 	bool is_for_all;             /* it has a filter "*": a default, which may be deleted */
@@ -59,22 +59,22 @@ struct tls_use {
 
 struct tls_bind {
 	bool on;
-	bool early;                  /* atomic: one of its sets allows early data */
+	bool early;                  /* atomic: a set allows early data */
 	struct tls_settings set;
 	struct list uses;            /* struct tls_use.of_bind, in order */
 	uint64_t ignore_crt[2], ignore_ca[2]; /* bit n: error n of verification is ignored */
 	bool ignore_crt_all, ignore_ca_all;
-	struct tls_ctx *ctxs;        /* the first one is the line's */
+	struct tls_ctx *ctxs;        /* the first one belongs to the line */
 	struct tls_names *names;     /* current; under the store's lock */
 	unsigned version;            /* atomic: of <names> */
 	struct tls_seen *seen;       /* per thread: names in use */
 	struct tls_tickets *tickets; /* counted, or NULL */
-	bool quic;                   /* the line has addresses of QUIC */
+	bool quic;                   /* the line has QUIC addresses */
 	bool forges;                 /* generate-certificates */
 	const char *sign_file, *sign_pass;
 	struct tls_forge *forge;     /* owned; NULL: none is made */
-	struct config *cfg;          /* borrowed: the generation that it is of */
-	const struct tls_defaults *defaults; /* where the line stands; in the arena */
+	struct config *cfg;          /* borrowed: its generation */
+	const struct tls_defaults *defaults; /* at the line; in the arena */
 	struct tls_place where;
 	int64_t capture_size;
 	struct tls_records records;
@@ -82,11 +82,11 @@ struct tls_bind {
 };
 extern struct slot tls_bind_slot;
 
-/* Finds or makes the context of a use whose settings are its own. NULL: <why>. */
+/* Finds or creates the context of a use with its own settings. NULL: see <why>. */
 struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own, char *why,
 			     size_t size);
 
-/* What is added to a bind line, and how. */
+/* A certificate being added to a bind line. */
 struct tls_add {
 	struct config *cfg;
 	struct tls_bind *bind;
@@ -97,7 +97,7 @@ struct tls_add {
 	const char *list;
 	int line;
 	bool is_default;
-	struct tls_cert_files files; /* those that the line names; crt NULL */
+	struct tls_cert_files files; /* those named by the line; crt is NULL */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	uint8_t jwt;                 /* enum tls_ocsp_update: "on" or "off", if said */
 	bool lost_names;             /* names stood before the options: they do not count */
@@ -106,9 +106,9 @@ struct tls_add {
 				      */
 	char why[512];               /* when it failed */
 };
-/* Adds a file, a bundle or a directory. False: a->why. */
+/* Adds a file, a bundle or a directory. False: see a->why. */
 bool tls_bind_add_path(struct tls_add *a, const char *path);
-/* Makes c->ssl anew from its set, and c->identity. False: <why>; nothing has changed. */
+/* Creates c->ssl again from its set, and c->identity. False: see <why>; nothing has changed. */
 bool tls_bind_renew(struct tls_bind *b, struct tls_ctx *c, char *why, size_t size);
 /* Reads a crt-list that <l> names (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct conf_line *l, struct tls_add *a, const char *path);
@@ -118,11 +118,11 @@ bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at);
 struct tls_f_use {
 	struct list link;            /* in tls_global.f_uses, the last one first */
 	const char *crt, *list;      /* the certificate, "@<proxy>" */
-	const char *file;            /* where the line stands */
+	const char *file;            /* where the line is */
 	int line;
 	struct tls_add add;          /* without the bind line */
 };
-/* Adds the certificates of <b>'s proxy. False: reported. */
+/* Adds the certificates of `ssl-f-use` lines to <b>. False: reported. */
 bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags);
 /* Empties what a line of a list may say. */
 void tls_crt_list_bare(struct tls_add *a);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conn_priv.h - connections with TLS (conn.c): what each has, how OpenSSL is entered and left
- * (wire.c), sizes of records (records.c), secrets (keylog.c), limits and figures (lib.c)
+/* conn_priv.h - TLS connections (conn.c): their data, entering and leaving OpenSSL (wire.c), sizes
+ * of records (records.c), secrets (keylog.c), limits and figures (lib.c)
  *
- * Owns   : the SSL, what was encrypted and is unsent, what was captured.
+ * Owns   : the SSL, encrypted unsent bytes, the capture.
  * Threads: the connection's. OpenSSL's callbacks find it by tls_now().
  */
 #ifndef TLS_CONN_PRIV_H
@@ -27,24 +27,24 @@ enum tls_conn_flags {
 	TLS_FL_BACK = 1 << 0,
 	TLS_FL_DONE = 1 << 1,     /* the handshake is over */
 	TLS_FL_FAILED = 1 << 2,   /* OpenSSL allows no further call */
-	TLS_FL_SHUT = 1 << 3,     /* our close_notify was made */
-	TLS_FL_LATER = 1 << 4,    /* in one of the thread's lists of what is sent later */
+	TLS_FL_SHUT = 1 << 3,     /* our close_notify was created */
+	TLS_FL_LATER = 1 << 4,    /* in one of the thread's lists of bytes to send later */
 	TLS_FL_COUNTED = 1 << 5,  /* in the figures */
-	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was encrypted already */
+	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was already encrypted */
 	TLS_FL_EARLY = 1 << 7,    /* early data may come */
-	TLS_FL_EARLY_END = 1 << 8, /* all of it has come */
+	TLS_FL_EARLY_END = 1 << 8, /* all of it was received */
 	TLS_FL_EOF = 1 << 9,
 	TLS_FL_HAD_EARLY = 1 << 10,
-	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent when the handshake is over */
-	TLS_FL_EARLY_SENT = 1 << 12, /* to a server, some */
-	TLS_FL_EARLY_REFUSED = 1 << 13, /* which the server did not take */
-	TLS_FL_PLACE = 1 << 14, /* it has one of the places of maxsslconn */
+	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent after the handshake */
+	TLS_FL_EARLY_SENT = 1 << 12, /* to a server */
+	TLS_FL_EARLY_REFUSED = 1 << 13, /* the server has rejected it */
+	TLS_FL_PLACE = 1 << 14, /* it has a place of maxsslconn */
 	TLS_FL_BLOCKED = 1 << 15, /* nothing can be sent before another handshake is over */
 };
 
 struct tls_conn {
-	SSL *ssl;                    /* NULL: its handshake is over, <facts> are kept */
-	struct tls_facts *facts;     /* owned; NULL: <ssl> is asked (facts.c) */
+	SSL *ssl;                    /* NULL: the handshake is over, <facts> replace it */
+	struct tls_facts *facts;     /* owned; NULL: ask <ssl> (facts.c) */
 	struct conn *conn;
 	union {
 		struct tls_bind *bind;
@@ -56,52 +56,53 @@ struct tls_conn {
 	uint32_t out_len, out_at;
 	struct tls_early *early;     /* owned; NULL: none (early.c) */
 	struct tls_records records;
-	uint32_t flowed, sent_ms;    /* with records.first: bytes of this flow, last date */
-	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
+	/* with records.first: bytes of this flow, time of the last one */
+	uint32_t flowed, sent_ms;
+	uint32_t error;              /* OpenSSL's first fatal error; 0 none */
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
-	bool left;                   /* a client that has closed its side is not answered */
-	uint32_t early_room;         /* towards a server: bytes that it still takes early */
-	uint64_t identity;           /* towards a server: server->identity when it began */
+	bool left;                   /* a client that has closed its side gets no answer */
+	uint32_t early_room;         /* to a server: remaining bytes of early data */
+	uint64_t identity;           /* to a server: server->identity at its begin */
 	/* KeyUpdate messages received in this second; UINT32_MAX: too many */
 	uint32_t updates, updates_s;
 	struct list later;
-	struct tls_quic *quic;       /* owned; NULL: it is no connection of QUIC (quic.c) */
+	struct tls_quic *quic;       /* owned; NULL: not a QUIC connection (quic.c) */
 };
 
 extern const struct transport transport_tls;
-/* OpenSSL's message callback: tells of hellos, counts KeyUpdate; <rate>: how many a second are not
- * too many, 0: any number (key_update.c).
+/* OpenSSL's message callback: reports hellos, counts KeyUpdate; <rate>: limit per second, 0: no
+ * limit (key_update.c).
  */
 void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
 		      SSL *ssl, void *rate);
 
 #define TLS_RECORD_MAX 16384
-/* So many bytes without a pause are a bulk transfer. */
+/* Bytes without a pause that count as a bulk transfer. */
 #define TLS_FLOW_IS_BULK (64 * 1024)
-/* How many bytes the next record takes. */
+/* Returns how many bytes the next record takes. */
 size_t tls_record_size(const struct tls_conn *t);
-/* With records.first, before bytes are sent: a new flow begins after a pause. */
+/* With records.first, before bytes are sent: starts a new flow after a pause. */
 void tls_flow_begins(struct tls_conn *t);
 
-/* The TLS state of a connection; NULL: it has none. */
+/* Returns the TLS state of a connection; NULL: none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
 {
 	return c && c->transport->is_tls ? c->transport_ctx : NULL;
 }
 
-/* tune.ssl.keylog (keylog.c): connections of <ctx> keep their secrets. */
+/* tune.ssl.keylog (keylog.c): makes connections of <ctx> keep their secrets. */
 #define TLS_SECRETS 7
 void tls_keylog_attach(SSL_CTX *ctx);
 
-/* Everything between these two is done for <c>; the second sends what was made. */
+/* Bracket all work for <c>; tls_leave() sends the output. */
 SSL *tls_enter(struct conn *c);
 enum io tls_leave(struct conn *c, bool more);
-/* The handshake is over, well. */
+/* Call when the handshake has succeeded. */
 void tls_handshake_done(struct conn *c);
-/* Connections of <ctx> may be of QUIC (quic_hooks.c). False: no memory. */
+/* Prepares <ctx> for QUIC connections (quic_hooks.c). False: out of memory. */
 bool tls_quic_attach(SSL_CTX *ctx);
-/* A hello came: does it have, if it is of QUIC, what it must? False: *alert. */
+/* Checks a hello: if it is of QUIC, does it have what it must? False: *alert. */
 bool tls_quic_hello(SSL *ssl, int *alert);
 /* Is the connection that OpenSSL works for one of QUIC, which has TLS 1.3 only? */
 bool tls_is_quic(void);
@@ -109,17 +110,17 @@ bool tls_is_quic(void);
  * nothing (RFC 9001 4.6.1).
  */
 uint32_t tls_quic_early_max(uint32_t max);
-/* The connection that OpenSSL works for now, for its callbacks. */
+/* Returns the connection that OpenSSL is working for, for its callbacks. */
 struct conn *tls_now(void);
 /* Frees its SSL, if it has one. */
 void tls_ssl_free(struct tls_conn *t);
-/* Puts TLS on <c>; takes over <ssl>, also on failure. False: no memory. */
+/* Puts TLS on <c>; takes over <ssl>, also on failure. False: out of memory. */
 bool tls_attach(struct conn *c, SSL *ssl, unsigned flags);
 bool tls_conn_init(void);
 bool tls_conn_thread_init(void);
 void tls_conn_thread_fini(void);
 
-/* Counts connections and what handshakes do: see tls_get_figures(). False: above maxsslconn. */
+/* Count connections and handshakes: see tls_get_figures(). False: maxsslconn would be exceeded. */
 bool tls_count_open(struct tls_conn *t);
 void tls_uncount(struct tls_conn *t);
 void tls_count_handshake(bool back, bool resumed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* global_priv.h - what the section `global` says of TLS (global.c), and the generation that is live
+/* global_priv.h - TLS settings of section `global` (global.c), and the live generation
  *
- * Owns   : of the configuration, which frees it.
- * Threads: filled while the configuration is read, then read only, but for its lists, which change
+ * Owns   : owned by the configuration.
+ * Threads: filled while the configuration is read, then read-only, except its lists, which change
  *          under the store's lock (store_priv.h).
  */
 #ifndef TLS_GLOBAL_PRIV_H
@@ -22,15 +22,14 @@ struct tls_phrases;
 
 #define TLS_DH_SIZES 3
 
-/* What a line has unless it says otherwise: as `global` says above the line, since there may be
- * several sections of it.
+/* Defaults for a line: those of `global` above the line, since there may be several such sections.
  */
 struct tls_defaults {
 	struct tls_settings bind, server;  /* ssl-default-bind-*, ssl-default-server-* */
 	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
 };
 
-/* Of the section `global`, in the configuration's slot. */
+/* Settings of section `global`, in the configuration's slot. */
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
 	struct tls_chains *chains;         /* owned: of that directory */
@@ -63,8 +62,7 @@ struct tls_global {
 };
 extern struct slot tls_global_slot;
 struct tls_global *tls_global_of(const struct config *cfg);
-/* The defaults that count for the line just read, the same for all until one changes; in the arena.
- */
+/* Returns the defaults for the line just read; shared by lines until one changes; in the arena. */
 const struct tls_defaults *tls_defaults_take(struct config *cfg);
 struct tls_records tls_records_of(const struct config *cfg);
 
@@ -74,15 +72,15 @@ enum tls_extra {
 	TLS_EXTRA_ALL = 31,
 };
 
-/* crt-watch: begins anew with the files of the live generation, if that wants it (watch.c). Any
- * thread; thread 0.
+/* crt-watch: restarts with the files of the live generation, if it is enabled (watch.c).
+ * tls_watch_start(): any thread; tls_watch_stop(): thread 0.
  */
 void tls_watch_start(void);
 void tls_watch_stop(void);
-/* Tells the administrator; any thread. */
+/* Reports an event to the administrator. Any thread. */
 void tls_event(struct config *cfg, const char *text);
-/* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
- * a caller that holds this lock works on one generation throughout.
+/* Returns the generation that commands work on; NULL: none has started. It changes under
+ * tls_store_lock(): a caller that holds this lock works on one generation throughout.
  */
 struct config *tls_live(void);
 void tls_set_live(struct config *cfg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* identity_priv.h - what sessions and connections depend on, as a sum (identity.c) */
+/* identity_priv.h - checksums of what sessions and connections depend on (identity.c) */
 #ifndef TLS_IDENTITY_PRIV_H
 #define TLS_IDENTITY_PRIV_H
 
@@ -12,10 +12,12 @@ struct tls_settings;
 
 /* Both under the store's lock at run time. */
 
-/* Of a bind line with <set>, without the certificate: 32 bytes. False: no memory. */
+/* Computes the identity of a bind line with <set>, without the certificate: 32 bytes. False: out of
+ * memory.
+ */
 bool tls_bind_identity(const struct tls_bind *b, const struct tls_settings *set,
 		       unsigned char *out);
-/* What server->identity is to be, never 0. False: no memory. */
+/* Computes server->identity, never 0. False: out of memory. */
 bool tls_server_sum(const struct tls_server *s, uint64_t *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* line_priv.h - what a line with `ssl` says: the settings that bind lines, lines of a crt-list and
- * servers share (inherit.c), and how large records are
+/* line_priv.h - settings of lines with `ssl`, shared by bind lines, crt-list lines and servers
+ * (inherit.c), and sizes of records
  *
- * Owns   : nothing; texts are in the arena of their generation.
- * Threads: filled while the configuration is read, then read only.
+ * Owns   : nothing; texts lie in the arena of their generation.
+ * Threads: filled while the configuration is read, then read-only.
  */
 #ifndef TLS_LINE_PRIV_H
 #define TLS_LINE_PRIV_H
@@ -22,16 +22,17 @@ enum tls_set_flags {
 	TLS_SET_NO_REUSE = 1 << 4,       /* servers: no-ssl-reuse */
 	TLS_SET_NO_ALPN = 1 << 5,
 	TLS_SET_STRICT_SNI = 1 << 6,
-	/* what a line says against ssl-default-*-options: never beside its opposite */
+	/* options of a line that override ssl-default-*-options: never together with their opposite
+	 */
 	TLS_SET_TICKETS = 1 << 7,
 	TLS_SET_NO_STRICT_SNI = 1 << 8,
-	TLS_SET_RENEGOTIATE = 1 << 9,    /* servers may ask for another handshake, up to TLS 1.2 */
+	TLS_SET_RENEGOTIATE = 1 << 9,    /* servers may renegotiate, up to TLS 1.2 */
 	TLS_SET_NO_RENEGOTIATE = 1 << 10,
 	TLS_SET_QUIC = 1 << 11,          /* the line has addresses of QUIC */
 	TLS_SET_OWN_VERSIONS = 1 << 12,  /* a line of a crt-list tells versions */
 };
 
-/* Texts are in the generation's arena; NULL, 0: unset. */
+/* Texts lie in the generation's arena; NULL, 0: unset. */
 struct tls_settings {
 	const char *ciphers, *ciphersuites, *curves, *sigalgs, *client_sigalgs;
 	const char *ca_file, *ca_verify_file, *crl_file;
@@ -42,14 +43,14 @@ struct tls_settings {
 	uint16_t flags;              /* enum tls_set_flags */
 };
 
-/* How large records are; bytes, 0: as large as can be. */
+/* Sizes of records in bytes; 0: the maximum. */
 struct tls_records {
-	uint16_t first;              /* where a flow begins, or begins again after <idle_ms> */
+	uint16_t first;              /* at the start of a flow, and again after <idle_ms> */
 	uint16_t max;
 	uint16_t idle_ms;            /* 0: a flow is never idle */
 };
 
-/* Fills what is unset in <set> from the defaults. */
+/* Sets the unset members of <set> to the defaults. */
 void tls_settings_inherit(struct tls_settings *set, const struct tls_settings *from);
 
 #endif

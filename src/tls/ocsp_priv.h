@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ocsp_priv.h - OCSP answers: what is known of them, and their updates
+/* ocsp_priv.h - OCSP responses: their data, and their updates
  *
- * A certificate which has an answer, or shall get one, has a struct tls_ocsp. Under the store's
- * lock, but for the handshakes, which see copies of the answers (shown.c). The updater, in
- * ocsp_update.c, fetches one answer at a time, on thread 0, for whichever generation is live.
+ * A certificate that has a response, or should get one, has a struct tls_ocsp. Under the store's
+ * lock, except handshakes, which use copies of the responses (shown.c). The updater, ocsp_update.c,
+ * fetches one response at a time, on thread 0, for the live generation.
  */
 #ifndef TLS_OCSP_PRIV_H
 #define TLS_OCSP_PRIV_H
@@ -11,7 +11,7 @@
 #include "cert_priv.h"
 #include "store_priv.h"
 
-/* X(symbol, text): how the last update went; the numbers are those of the manual. */
+/* X(symbol, text): result of the last update; numbered as in the manual. */
 #define OCSP_OUTCOMES(X) \
 	X(UNKNOWN, "Unknown") \
 	X(SUCCESS, "Update successful") \
@@ -29,46 +29,46 @@ enum ocsp_outcome {
 struct tls_ocsp {
 	struct list link;            /* in tls_global.ocsps */
 	struct tls_entry *entry;
-	char *key;                   /* hexadecimal, of its OCSP identifier; owned */
-	char *uri;                   /* of its responder; owned, NULL: none is named */
-	bool is_updated;             /* by itself, not only by command */
-	bool asked;                  /* by command */
+	char *key;                   /* its OCSP identifier in hexadecimal; owned */
+	char *uri;                   /* of its responder; owned, NULL: none */
+	bool is_updated;             /* updated automatically, not only by command */
+	bool asked;                  /* requested by command */
 	int64_t next_s, last_s;      /* wall clock; last_s 0: never */
 	unsigned successes, failures;
-	unsigned failed;             /* times in a row */
+	unsigned failed;             /* consecutive failures */
 	enum ocsp_outcome outcome;
 };
 
-/* --- ocsp.c: facts, no state ------------------------------------------------------------------ */
+/* --- ocsp.c: stateless functions -------------------------------------------------------------- */
 
-/* The hexadecimal DER of the identifier of <c> (SHA-1, as responders expect), or of the one in an
- * answer. To free; NULL: its issuer is not known, or it is no answer.
+/* Return the hexadecimal DER of the identifier of <c> (SHA-1, as responders expect), or of the one
+ * in a response. The caller frees it; NULL: the issuer is unknown, or it is not a response.
  */
 char *tls_ocsp_key(struct tls_cert *c);
 char *tls_ocsp_key_of_answer(const unsigned char *der, size_t len);
-/* The first responder that <c> names by "http:". To free; NULL: none. */
+/* Returns the first responder of <c> with "http:". The caller frees it; NULL: none. */
 char *tls_ocsp_uri(struct tls_cert *c);
-/* What to GET from <uri> for <c> (RFC 6960 A.1). To free; NULL: no memory. */
-char *tls_ocsp_url(struct tls_cert *c, const char *uri);
-/* Is the answer signed by the issuer of <c>, or by a responder that the issuer has charged with
- * it?
+/* Returns the URL to GET from <uri> for <c> (RFC 6960 A.1). The caller frees it; NULL: out of
+ * memory.
  */
+char *tls_ocsp_url(struct tls_cert *c, const char *uri);
+/* Is the response signed by the issuer of <c>, or by a responder delegated by the issuer? */
 bool tls_ocsp_is_signed(struct tls_cert *c, const unsigned char *der, size_t len);
-/* Replaces the answer of <c>, also for handshakes that are under way. False: <why>. */
+/* Replaces the response of <c>, also for handshakes in progress. False: see <why>. */
 bool tls_ocsp_replace(struct tls_cert *c, const unsigned char *der, size_t len, char *why,
 		      size_t size);
 
 /* --- ocsp_update.c ---------------------------------------------------------------------------- */
 
-/* Knows <e> if it has an answer or is to be updated; again after its certificate was replaced.
- * False: no memory, or it is to be updated and its issuer is not known.
+/* Registers <e> if it has a response or must be updated; again after its certificate was replaced.
+ * False: out of memory, or it must be updated and its issuer is unknown.
  */
 bool tls_ocsp_know(struct config *cfg, struct tls_entry *e);
 void tls_ocsp_forget(struct tls_entry *e);
-/* Has the updater look what is due; from any thread, without the lock. */
+/* Makes the updater check what is due. Any thread, without the lock. */
 void tls_ocsp_kick(void);
-/* A generation goes live; <prev> NULL: the first. Answers and figures of the same certificates are
- * taken over. Thread 0.
+/* A generation goes live; <prev> NULL: the first. Takes over responses and figures of the same
+ * certificates. Thread 0.
  */
 void tls_ocsp_start(struct config *cfg, struct config *prev);
 void tls_ocsp_stop(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* session_priv.h - sessions in the process's cache, and keys of tickets (session.c)
+/* session_priv.h - the process's session cache, and keys of tickets (session.c)
  *
- * Owns   : the cache, of the process; keys of a file are counted by the lines that name it.
+ * Owns   : the cache belongs to the process; keys of a file are counted by the lines that name it.
  * Threads: any.
  * Source : RFC 5077, RFC 8446 4.6.1
  */
@@ -16,24 +16,24 @@
 struct config;
 struct tls_tickets;
 
-/* Has the server side of <ctx> keep sessions in the process's cache. */
+/* Makes the server side of <ctx> keep sessions in the process's cache. */
 void tls_cache_attach(SSL_CTX *ctx);
 bool tls_cache_set_size(int64_t sessions);
 void tls_cache_free(void);
 void tls_cache_figures(uint64_t *lookups, uint64_t *misses);
-/* Ticket keys of a file, shared by all lines that name it; counted. NULL: <why>. */
+/* Returns the ticket keys of a file, shared by all lines that name it; counted. NULL: see <why>. */
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size);
 void tls_tickets_drop(struct tls_tickets **t);
 struct strbuf;
-/* For commands, under the store's lock: the files ("0 (name)"), or the keys of <which>, "*" for
- * all; and a key more, of base64. False: *error.
+/* For commands, under the store's lock: show the files ("0 (name)"), or the keys of <which>, "*"
+ * for all; and add a key, in base64. False: see *error.
  */
 void tls_tickets_show(struct strbuf *out, const char *which);
 bool tls_tickets_add(const char *which, const char *key, const char **error);
-/* Has <ctx> use the keys of the bind line of tls_now(). */
+/* Makes <ctx> use the keys of the bind line of tls_now(). */
 void tls_tickets_attach(SSL_CTX *ctx);
-/* Has <ctx>, whose line names no file of keys, use some of this process: the same for the same
- * <identity> (SHA256_DIGEST_LENGTH bytes), so that tickets outlive a reload.
+/* Makes <ctx>, whose line names no file of keys, use keys of this process: the same for the same
+ * <identity> (SHA256_DIGEST_LENGTH bytes), so that tickets survive a reload.
  */
 void tls_ticket_keys_derive(SSL_CTX *ctx, const unsigned char *identity);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings_priv.h - parsers for the keywords of bind lines, servers and crt-lists (settings.c)
  *
- * Each works on the settings that tls_settings_of() finds for the line: those of the bind line's or
- * server's slot, or line->object.
+ * Each parser sets a member of the settings that tls_settings_of() finds for the line: those in the
+ * slot of the bind line or server, or line->object.
  */
 #ifndef TLS_SETTINGS_PRIV_H
 #define TLS_SETTINGS_PRIV_H
@@ -12,20 +12,22 @@
 #include "line_priv.h"
 #include "server_priv.h"
 
-/* The server's of a server line. Without memory that is said, and what comes leads nowhere. */
+/* Returns the server's settings for a server line. Out of memory: reported, and the settings that
+ * follow are lost.
+ */
 struct tls_server *tls_server_of_line(struct conf_line *l);
 bool tls_parse_text(struct conf_line *l);        /* keyword->offset: of the text */
-bool tls_parse_ca_file(struct conf_line *l);     /* same; keyword->min: revocation lists */
+bool tls_parse_ca_file(struct conf_line *l);     /* likewise; keyword->min: revocation lists */
 bool tls_parse_alpn(struct conf_line *l);
 bool tls_parse_no_alpn(struct conf_line *l);
 bool tls_parse_version(struct conf_line *l);     /* keyword->min: 1 for ssl-max-ver */
 bool tls_parse_verify(struct conf_line *l);
-bool tls_parse_ktls(struct conf_line *l);        /* the kernel is never asked: "on" is a warning */
+bool tls_parse_ktls(struct conf_line *l);        /* the kernel is never used: "on" warns */
 bool tls_parse_flag(struct conf_line *l);        /* keyword->min: bits set, max: cleared */
-bool tls_parse_option_word(struct conf_line *l); /* the keyword itself */
-/* "on", "off": of ocsp-update, as enum tls_ocsp_update. False: neither. */
+bool tls_parse_option_word(struct conf_line *l); /* the keyword itself is the option */
+/* Parses "on", "off" of ocsp-update, as enum tls_ocsp_update. False: neither. */
 bool tls_ocsp_update_take(const char *word, uint8_t *out);
-/* The words of ssl-default-*-options, of servers or of bind lines. */
+/* Parses the words of ssl-default-*-options, for servers or bind lines. */
 bool tls_take_options(struct conf_line *l, struct tls_settings *set, bool server);
 
 #define TLS_TEXT(name, where_, section_, member, what, value) \
@@ -37,7 +39,7 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set, bool server
 	  .max_args = 1, .parse = tls_parse_ca_file, .min = crl, \
 	  .offset = offsetof(struct tls_settings, member), .syntax = "<file>", .help = what }
 
-/* What all three know. <where_>, <section_>: where the rows stand. */
+/* Keywords known to all three. <where_>, <section_>: where they are allowed. */
 #define TLS_SHARED_KEYWORDS(where_, section_) \
 	TLS_TEXT("ciphers", where_, section_, ciphers, "algorithms up to TLS 1.2", "<ciphers>"), \
 	TLS_TEXT("ciphersuites", where_, section_, ciphersuites, "algorithms of TLS 1.3", \

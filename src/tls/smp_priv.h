@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* smp_priv.h - what the files of TLS fetches share. On the stream's thread. */
+/* smp_priv.h - shared by the files of TLS fetches. On the stream's thread. */
 #ifndef TLS_SMP_PRIV_H
 #define TLS_SMP_PRIV_H
 
@@ -11,7 +11,7 @@
 /* <data> of fetches that exist for both sides. */
 enum tls_side { TLS_FRONT, TLS_BACK };
 
-/* The TLS state that a fetch asks of; NULL: that side has none (locate.c). */
+/* Returns the TLS state for a fetch; NULL: that side has none (locate.c). */
 struct tls_conn *tls_smp_conn(const struct expr_ctx *ctx, enum tls_side side);
 
 static inline enum tls_side tls_smp_side(const struct expr_ctx *ctx)
@@ -19,18 +19,18 @@ static inline enum tls_side tls_smp_side(const struct expr_ctx *ctx)
 	return *(const enum tls_side *)ctx->data;
 }
 
-/* OpenSSL's error of the context's side, of a server's connection that is over too. False: there
- * was no connection of TLS.
+/* Returns OpenSSL's error on the context's side, also of a server's connection that is over. False:
+ * there was no TLS connection.
  */
 bool tls_smp_error(const struct expr_ctx *ctx, uint32_t *error);
 
-/* That of the fetch's own side. */
+/* Returns the TLS state of the fetch's own side. */
 static inline struct tls_conn *tls_smp_own(const struct expr_ctx *ctx)
 {
 	return tls_smp_conn(ctx, tls_smp_side(ctx));
 }
 
-/* Bytes that live as long as the connection; without any: no sample. */
+/* Gives bytes that live as long as the connection; without any: no sample. */
 static inline enum expr_result tls_smp_bytes(struct sample *out, enum sample_type type,
 					     const void *p, size_t len)
 {

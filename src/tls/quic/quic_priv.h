@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* quic_priv.h - what the files about TLS inside QUIC share: quic.c,
- * quic_hello.c, and the layer between OpenSSL and QUIC, compat.c or native.c
+/* quic_priv.h - shared by the files about TLS inside QUIC: quic.c, quic_hello.c, and the layer
+ * between OpenSSL and QUIC, compat.c or native.c
  */
 #ifndef TLS_QUIC_PRIV_H
 #define TLS_QUIC_PRIV_H
@@ -16,34 +16,34 @@
 struct tls_quic {
 	const struct quic_tls_user *user;
 	void *owner;
-	/* compat.c: of the peer's records behind its hello, by level; NULL: not yet */
+	/* compat.c: for the peer's records after its hello, by level; NULL: not yet */
 	struct tls_quic_records {
 		EVP_CIPHER_CTX *aead;
 		uint8_t iv[12];
 		uint64_t seq;
 	} records[QUIC_LEVELS];
 	BIO *in;                       /* OpenSSL reads it; the SSL owns it */
-	/* native.c: what OpenSSL is to read, borrowed for the call; levels in use; our params */
+	/* native.c: bytes for OpenSSL to read, borrowed for the call; levels in use; our params */
 	struct slice rx;
 	SSL *ssl;
 	uint8_t rx_level, tx_level;    /* enum quic_level */
-	uint8_t *params;               /* owned; NULL: not yet, or no more */
-	size_t seen;                   /* bytes of the peer's */
-	uint8_t alert;                 /* that OpenSSL has sent */
+	uint8_t *params;               /* owned; NULL: not yet, or no longer needed */
+	size_t seen;                   /* bytes received from the peer */
+	uint8_t alert;                 /* alert sent by OpenSSL */
 	bool failed, params_bad, params_seen;
 	bool client;
-	bool may_be_early, early;      /* early data may be taken, is taken */
+	bool may_be_early, early;      /* early data may be accepted, is accepted */
 };
 
-/* That of the connection OpenSSL works for; NULL: it is none of QUIC. */
+/* Returns the state of the connection that OpenSSL works for; NULL: not QUIC. */
 struct tls_quic *tls_quic_now(void);
-/* Gives OpenSSL bytes of CRYPTO frames to read. False: they are of a level that it does not read
- * now, or no memory.
+/* Passes bytes of CRYPTO frames to OpenSSL. False: it does not read that level now, or out of
+ * memory.
  */
 bool tls_quic_feed(struct tls_quic *q, enum quic_level level, const uint8_t *bytes, size_t len);
-/* Makes <ssl> that of <q>. <early>: early data may be taken. False: no memory. */
+/* Connects <ssl> to <q>. <early>: early data may be accepted. False: out of memory. */
 bool tls_quic_layer_start(struct tls_quic *q, SSL *ssl, bool early);
-/* Frees what it has made, <q> itself not, when <ssl> is gone. It may be done twice. */
+/* Frees its data, but not <q>, after <ssl> was freed. May be called twice. */
 void tls_quic_layer_free(struct tls_quic *q);
 
 #endif
