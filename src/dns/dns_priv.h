@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dns_priv.h - sections, their name servers and resolutions, as the files of this folder see them
+/* dns_priv.h - sections, their name servers and resolutions, shared by the files here
  *
  *	section (conf) --> state --> nameserver --> UDP socket, links (TCP)
  *	                         \--> resolution --> items, askers
  *
- * A state, and all that hangs off it, is thread 0's; counters are read by any.
+ * A state and everything in it belongs to thread 0; any thread reads the counters.
  */
 #ifndef DNS_DNS_PRIV_H
 #define DNS_DNS_PRIV_H
@@ -15,21 +15,21 @@
 #include "core/timer.h"
 #include "dns/resolvers.h"
 
-#define NAMESERVERS_MAX 64       /* as many as bits of a uint64_t */
+#define NAMESERVERS_MAX 64       /* one bit of a uint64_t each */
 #define ITEMS_MAX DNS_RECORDS_MAX
-#define RESOLUTIONS_MAX 65000    /* of a section: each has its identifier */
+#define RESOLUTIONS_MAX 65000    /* of a section: each has its own identifier */
 #define BUCKETS 512
-#define LINKS_MAX 16             /* TCP connections to a name server without maxconn */
-#define LINK_QUERIES 4           /* queries under way on a connection before another is made */
+#define LINKS_MAX 16             /* TCP connections to a name server that has no maxconn */
+#define LINK_QUERIES 4           /* queries outstanding on a connection before another is opened */
 #define LINK_IDLE_MS 5000
 
-/* What a name server did: shared by all generations that know it, read by any thread. */
+/* The counters of a name server: shared by all generations that have it, read by any thread. */
 struct nameserver_figures {
 	unsigned refs;                /* atomic */
 	uint64_t value[RESOLVE_CNT_COUNT]; /* atomic, written by thread 0 */
 };
 
-/* --- what a section says: of the generation */
+/* --- the settings of a section: belong to the generation */
 
 struct nameserver_conf {
 	struct nameserver_conf *next;
@@ -39,7 +39,7 @@ struct nameserver_conf {
 	struct addr_any addr;
 	bool is_stream;
 	unsigned links_max;
-	struct nameserver_figures *figures; /* counted; NULL before the generation began */
+	struct nameserver_figures *figures; /* counted; NULL before the generation starts */
 };
 
 struct resolvers_settings {
@@ -49,7 +49,7 @@ struct resolvers_settings {
 	unsigned tries;
 	unsigned payload;
 	bool accept[2];               /* IPv4, IPv6 */
-	bool ipv6_by_route;           /* IPv6 as long as there is a way to go */
+	bool ipv6_by_route;           /* IPv6 only while there is a route */
 };
 
 struct resolvers {
@@ -60,21 +60,21 @@ struct resolvers {
 	struct resolvers_settings set;
 	struct nameserver_conf *servers, **servers_end;
 	unsigned server_count;
-	struct resolvers_state *state;  /* counted; made with the generation */
+	struct resolvers_state *state;  /* counted; created with the generation */
 };
 
-/* The sections of a generation: its slot. */
+/* The sections of a generation: the contents of its slot. */
 struct resolvers_config {
 	struct resolvers *first, **end;
-	bool refuse[2];               /* dns-accept-family: IPv4, IPv6 */
-	bool ipv6_by_route;           /* its `auto` */
-	bool only_ipv4;               /* by the command line, whatever it says */
+	bool refuse[2];               /* from dns-accept-family: IPv4, IPv6 */
+	bool ipv6_by_route;           /* from its `auto` */
+	bool only_ipv4;               /* set on the command line, overrides <refuse> */
 };
 
 extern struct slot resolvers_config_slot;
 struct resolvers_config *resolvers_config_of(const struct config *cfg);
 
-/* --- what happens */
+/* --- state at run time */
 
 struct nameserver {
 	struct list link;             /* in its state */
@@ -83,13 +83,13 @@ struct nameserver {
 	struct addr_any addr;
 	bool is_stream;
 	unsigned links_max;
-	unsigned bit;                 /* its number in masks of a resolution */
-	bool is_stale;                /* not in the section any more */
-	int fd;                       /* UDP, -1: none. Its port changes: nameserver.c */
-	int fd_before;                /* the one before, for late answers; -1: none */
+	unsigned bit;                 /* its bit in the masks of a resolution */
+	bool is_stale;                /* no longer in the section */
+	int fd;                       /* UDP; -1: none. Its port changes, see nameserver.c */
+	int fd_before;                /* the previous one, kept for late answers; -1: none */
 	uint64_t fd_since_ms;         /* when <fd> was opened */
-	struct timer more;            /* UDP: there was more to read than a turn's share */
-	unsigned waiting;             /* resolutions that wait for its answer */
+	struct timer more;            /* UDP: a turn's limit was reached with more left to read */
+	unsigned waiting;             /* resolutions that wait for an answer from it */
 	struct list links;            /* struct stream_link */
 	struct nameserver_figures *figures; /* counted */
 };
@@ -97,10 +97,11 @@ struct nameserver {
 struct resolvers_state {
 	unsigned refs;                /* atomic */
 	char *name;                   /* owned */
-	bool is_live;                 /* of the live generation: servers are asked about again */
+	/* belongs to the live generation: servers are queried again */
+	bool is_live;
 	struct resolvers_settings set;
-	uint64_t burst_ms;            /* when the last burst of questions began */
-	unsigned burst;               /* questions in it */
+	uint64_t burst_ms;            /* when the last burst of queries began */
+	unsigned burst;               /* queries in it */
 	struct list servers;          /* struct nameserver */
 	unsigned resolution_count;
 	struct list by_name[BUCKETS]; /* struct resolution.link */
@@ -108,29 +109,30 @@ struct resolvers_state {
 };
 
 enum resolution_phase {
-	RESOLUTION_IDLE,              /* nothing is under way; the timer is that of the next time */
-	RESOLUTION_ASKING,            /* a question is out */
-	RESOLUTION_PAUSE,             /* all have answered with errors: asked again on time */
-	RESOLUTION_TURN,              /* others are being asked: its question comes soon */
+	RESOLUTION_IDLE,              /* nothing is outstanding; the timer is set to the next run */
+	RESOLUTION_ASKING,            /* a query was sent */
+	/* all name servers have answered with errors: retries when the timer expires */
+	RESOLUTION_PAUSE,
+	RESOLUTION_TURN,              /* other resolutions go first: its query is sent soon */
 };
 
 struct resolution {
 	struct list link, id_link;
 	struct resolvers_state *state;
 	enum resolution_phase phase;
-	enum dns_type first, type;    /* asked for first; asked for now */
+	enum dns_type first, type;    /* the type to query first; the type of the current query */
 	uint16_t id;
-	bool tried_other;             /* the other family, in this try */
+	bool tried_other;             /* the other family was queried in this try */
 	unsigned tries_left;
 	uint64_t asked, answered;     /* masks of name servers */
 	uint64_t asked_ms;
-	enum resolve_status status, failure; /* of the last run; of this one so far */
-	uint64_t valid_ms;            /* the last valid answer; 0: never */
-	struct nameserver *source;    /* of it; NULL: gone */
+	enum resolve_status status, failure; /* of the last run; of the current one so far */
+	uint64_t valid_ms;            /* time of the last valid answer; 0: none yet */
+	struct nameserver *source;    /* of that answer; NULL: gone */
 	struct list items, askers;
 	unsigned item_count;
 	struct timer timer;
-	unsigned running;             /* askers are being told: it is not freed */
+	unsigned running;             /* askers are being called back: must not be freed */
 	char name[];
 };
 
@@ -138,7 +140,7 @@ struct resolution {
 struct resolvers_state *state_new(const char *name);
 struct resolvers_state *state_take(struct resolvers_state *st);
 void state_drop(struct resolvers_state **st);
-/* Makes name servers and settings what <conf> says. False: no memory. */
+/* Applies the name servers and settings of <conf>. Returns false: no memory. */
 bool state_configure(struct resolvers_state *st, struct resolvers *conf);
 
 /* nameserver.c */
@@ -146,11 +148,11 @@ struct nameserver *nameserver_new(struct resolvers_state *st, const struct names
 void nameserver_free(struct nameserver *ns);
 bool nameserver_is(const struct nameserver *ns, const struct nameserver_conf *conf);
 void figures_drop(struct nameserver_figures **f);
-/* Has <conf> share the figures of <ns>. */
+/* Makes <conf> share the counters of <ns>. */
 void figures_share(struct nameserver_conf *conf, struct nameserver *ns);
-/* May addresses of this family be asked for, now? */
+/* Returns true if addresses of this family may be queried now. */
 bool family_is_accepted(const struct resolvers_settings *set, bool v6);
-/* Sends a query. False: it could not, which is counted. */
+/* Sends a query. Returns false: sending failed, which is counted. */
 bool nameserver_send(struct nameserver *ns, struct slice query);
 void nameserver_count(struct nameserver *ns, enum resolve_counter what);
 
@@ -162,11 +164,11 @@ void links_close(struct nameserver *ns);
 struct resolution *resolution_get(struct resolvers_state *st, const char *name, enum dns_type type);
 void resolution_run(struct resolution *r);
 void resolution_free(struct resolution *r);
-/* Its askers have left: it goes when it is not worth keeping. */
+/* Called when its last asker has left: frees it unless it is worth keeping. */
 void resolution_unused(struct resolution *r);
-/* A name server is going: nothing more comes from it. */
+/* Called before a name server is freed: resolutions no longer expect an answer from it. */
 void resolutions_forget_server(struct nameserver *ns);
-/* A message from a name server. False: no question waits for it. */
+/* Handles a message from a name server. Returns false: no query is waiting for it. */
 bool resolution_answer(struct nameserver *ns, struct slice message);
 
 /* items.c */
