@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* congestion_priv.h - QUIC: how much may be in flight: CUBIC and NewReno (congestion.c), BBR
+/* congestion_priv.h - QUIC: limit of bytes in flight: CUBIC and NewReno (congestion.c), BBR
  * (bbr.c)
  *
  * Owns   : nothing; all state is in struct quic_cc. Time comes as an argument, in ns.
@@ -17,14 +17,14 @@
 struct quic_hystart {
 	bool on;
 	bool careful;                  /* conservative slow start */
-	uint8_t rounds;                /* of that */
-	uint32_t samples;              /* of this round */
-	uint64_t round_end;            /* number of the first packet of the next round */
-	uint64_t now_ns, last_ns;      /* shortest of this round and of the one before */
-	uint64_t base_ns;              /* where <careful> began */
+	uint8_t rounds;                /* of conservative slow start */
+	uint32_t samples;              /* in this round */
+	uint64_t round_end;            /* packet number that starts the next round */
+	uint64_t now_ns, last_ns;      /* shortest RTT of this round and of the previous one */
+	uint64_t base_ns;              /* <now_ns> when <careful> was set */
 };
 
-/* What was known when a packet left, for the rate at which it is delivered. */
+/* State when a packet left, from which its delivery rate is computed. */
 struct quic_rate {
 	uint64_t delivered, delivered_ns, first_sent_ns;
 	bool app_limited;
@@ -33,21 +33,22 @@ struct quic_rate {
 enum quic_bbr_state { BBR_STARTUP, BBR_DRAIN, BBR_PROBE_BW, BBR_PROBE_RTT };
 #define QUIC_BBR_ROUNDS 10
 
-/* See bbr.c; rates in bytes a nanosecond. */
+/* See bbr.c; rates in bytes per nanosecond. */
 struct quic_bbr {
 	uint8_t state;                 /* enum quic_bbr_state */
 	uint8_t cycle, full_count;
 	bool filled, round_start, lost;
 	double pacing_gain, window_gain;
 	double bw, full_bw, pace;      /* pace 0: none yet */
-	double rounds[QUIC_BBR_ROUNDS]; /* the most of each of the last that told something */
-	uint8_t place;                 /* of the latest in <rounds> */
+	/* highest rate of each of the last rounds that gave a sample */
+	double rounds[QUIC_BBR_ROUNDS];
+	uint8_t place;                 /* index of the latest one in <rounds> */
 	uint64_t round, next_round, probe_round, noted_round;
 	uint64_t delivered, delivered_ns, first_sent_ns;
-	uint64_t app_limited;          /* until so much is delivered; 0: it is not */
-	uint64_t min_rtt_ns, min_rtt_at_ns; /* UINT64_MAX: not known */
+	uint64_t app_limited;          /* until this many bytes are delivered; 0: not limited */
+	uint64_t min_rtt_ns, min_rtt_at_ns; /* UINT64_MAX: unknown */
 	uint64_t cycle_ns, probe_end_ns, window_before;
-	/* of this acknowledgement */
+	/* of the acknowledgement being processed */
 	struct quic_rate sample;
 	uint64_t sample_ns, acked;
 };
@@ -57,35 +58,36 @@ struct quic_cc {
 	uint32_t mtu;                  /* bytes of a datagram */
 	uint64_t window, threshold;    /* bytes */
 	uint64_t window_max;
-	uint64_t recovery_ns;          /* losses of packets sent until then are known; 0: none */
+	/* losses of packets sent up to this time are already counted; 0: none */
+	uint64_t recovery_ns;
 	uint32_t losses;               /* since the last acknowledgement */
-	uint32_t losses_least;         /* that CUBIC takes for congestion */
+	uint32_t losses_least;         /* fewer are not congestion for CUBIC */
 	struct quic_hystart hystart;
 	/* CUBIC (RFC 9438) */
-	uint64_t epoch_ns;             /* congestion avoidance began; 0: it did not */
+	uint64_t epoch_ns;             /* start of congestion avoidance; 0: not in it */
 	double k, w_max, w_est;        /* seconds, bytes, bytes */
 	struct quic_bbr bbr;
 };
 
 void quic_cc_init(struct quic_cc *cc, enum quic_cc_algo algo, uint32_t mtu, uint64_t window_max);
-/* <bytes>, sent at <sent_ns>, were acknowledged. <full>: the window was in use. */
+/* Called when <bytes>, sent at <sent_ns>, were acknowledged. <full>: the window was in use. */
 void quic_cc_acked(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns, uint32_t bytes,
 		   uint64_t srtt_ns, bool full);
-/* An acknowledgement up to <largest> gave a sample of the round trip; the next packet is <next>. */
+/* Called when an ACK up to <largest> gave an RTT sample; <next> is the next packet number. */
 void quic_cc_rtt(struct quic_cc *cc, uint64_t rtt_ns, uint64_t largest, uint64_t next);
-/* A packet that was sent at <sent_ns> was lost. */
+/* Called when a packet sent at <sent_ns> was lost. */
 void quic_cc_lost(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns);
-/* Everything was lost for a long time (RFC 9002 7.6). */
+/* Called on persistent congestion (RFC 9002 7.6). */
 void quic_cc_collapse(struct quic_cc *cc);
 
 struct quic_sent;
 void quic_bbr_init(struct quic_bbr *b);
-/* A packet leaves, its <sent_ns> known; <idle>: nothing was under way before. */
+/* Called when a packet leaves, its <sent_ns> set; <idle>: nothing was in flight before. */
 void quic_bbr_sent(struct quic_cc *cc, struct quic_sent *p, bool idle);
-/* One of the packets of an acknowledgement; then, once for all of them: */
+/* Called for each packet of an acknowledgement; then quic_bbr_ack_end() once for all of them. */
 void quic_bbr_acked(struct quic_cc *cc, const struct quic_sent *p, uint64_t now_ns);
 void quic_bbr_ack_end(struct quic_cc *cc, uint64_t now_ns, uint64_t rtt_ns, uint64_t in_flight);
-/* There is nothing to send although more might be under way. */
+/* Called when there is nothing to send although more could be in flight. */
 void quic_bbr_app_limited(struct quic_cc *cc, uint64_t in_flight);
 
 #endif

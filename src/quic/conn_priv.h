@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conn_priv.h - QUIC: a connection: its state, packets received (rx.c) and made (tx.c), timers and
- * the end (conn.c), what servers say without keys (retry.c), the refusal of a client (refusal.c)
+/* conn_priv.h - QUIC: a connection: its state, packets received (rx.c) and built (tx.c), timers and
+ * closing (conn.c), unprotected packets of servers (retry.c), refusing a client (refusal.c)
  *
- * Does without sockets and clocks: datagrams and time come as arguments, and what carries them is
- * asked by struct quic_host.
+ * Uses no sockets and no clock: datagrams and the time come as arguments; struct quic_host is the
+ * interface to the code that carries the datagrams.
  * Owns   : its streams, keys, TLS; counts its socket.
  * Threads: one, from the first packet to the last.
  * Source : RFC 9000, RFC 9001
@@ -25,93 +25,97 @@
 struct quic_conn;
 struct quic_socket;
 
-/* What a connection asks of what carries its datagrams. */
+/* The callbacks of a connection to the code that carries its datagrams. */
 struct quic_host {
-	/* There is something to send, or a deadline has changed: at the end of the turn. */
+	/* Called when there is something to send or a deadline has changed; acts at the end of the
+	 * turn.
+	 */
 	void (*later)(struct quic_conn *q);
-	/* Its handshake is over, or it has ended. */
+	/* Called when its handshake is over, or it has ended. */
 	void (*not_half_open)(struct quic_conn *q);
-	/* The handshake is over, which proves the client's address; before ready(), unless that
-	 * came with early data. NULL: nothing is to be done.
+	/* Called when the handshake is over, which proves the client's address; before ready(),
+	 * unless ready() was called for early data. NULL: nothing to do.
 	 */
 	void (*proved)(struct quic_conn *q);
-	/* The handshake is over, or early data are taken: the user is told. Or it went before. */
+	/* Called once, when the handshake is over or early data are accepted: tells the user. */
 	void (*ready)(struct quic_conn *q);
+	/* Called when the connection has ended before it had a user (quic_conn.events). */
 	void (*gone)(struct quic_conn *q);
-	/* It is about to be freed. */
+	/* Called just before it is freed. */
 	void (*forget)(struct quic_conn *q);
 };
 
 enum quic_state {
 	QUIC_HANDSHAKE, QUIC_OPEN,
-	QUIC_CLOSING,                  /* we said so, and say so again */
-	QUIC_DRAINING,                 /* the peer said so: nothing is sent */
+	QUIC_CLOSING,                  /* we have sent CONNECTION_CLOSE, and repeat it */
+	QUIC_DRAINING,                 /* the peer has sent it: nothing is sent */
 	QUIC_DEAD,                     /* to be freed */
 };
 
 enum quic_conn_flags {
-	QUIC_FL_VALID = 1 << 0,        /* the client's address is */
+	QUIC_FL_VALID = 1 << 0,        /* the peer's address is validated */
 	QUIC_FL_BUSY = 1 << 1,         /* on the stack: do not free */
 	QUIC_FL_CLIENT = 1 << 2,       /* we have opened it, to a server */
-	QUIC_FL_READY = 1 << 3,        /* the handshake is over, the user is to be told */
-	QUIC_FL_DONE_DUE = 1 << 4,     /* HANDSHAKE_DONE is to be sent */
+	QUIC_FL_READY = 1 << 3,        /* the handshake is over, the user has to be told */
+	QUIC_FL_DONE_DUE = 1 << 4,     /* HANDSHAKE_DONE has to be sent */
 	QUIC_FL_MAX_DATA_DUE = 1 << 5,
 	QUIC_FL_MAX_BIDI_DUE = 1 << 6,
 	QUIC_FL_MAX_UNI_DUE = 1 << 7,
 	QUIC_FL_RESPONSE_DUE = 1 << 8, /* PATH_RESPONSE */
 	QUIC_FL_CLOSE_DUE = 1 << 9,
 	QUIC_FL_CLOSE_APP = 1 << 10,   /* the error is the application's */
-	QUIC_FL_PHASE = 1 << 11,       /* key phase of what we send and expect */
-	QUIC_FL_IDLE_SENT = 1 << 12,   /* something that elicits was sent since the last packet */
-	QUIC_FL_HALF_OPEN = 1 << 13,   /* counted among those whose handshake goes on */
+	QUIC_FL_PHASE = 1 << 11,       /* key phase that we send and expect */
+	/* an ack-eliciting packet was sent since the last one received */
+	QUIC_FL_IDLE_SENT = 1 << 12,
+	QUIC_FL_HALF_OPEN = 1 << 13,   /* counted among those in their handshake */
 	QUIC_FL_PHASE_ACKED = 1 << 15, /* one of our packets of this phase was acknowledged */
-	QUIC_FL_MOVED = 1 << 17,       /* the client's address is another, see struct quic_path */
+	QUIC_FL_MOVED = 1 << 17,       /* the client's address has changed, see struct quic_path */
 	QUIC_FL_CHALLENGE_DUE = 1 << 18, /* PATH_CHALLENGE */
-	QUIC_FL_LENT = 1 << 14,        /* <conn> is the user's: it is not closed, but left */
-	QUIC_FL_RETRIED = 1 << 16,     /* it came back with the token of a Retry */
+	QUIC_FL_LENT = 1 << 14,        /* <conn> belongs to the user: it is left, not closed */
+	QUIC_FL_RETRIED = 1 << 16,     /* the client came back with the token of a Retry */
 	QUIC_FL_CONFIRMED = 1 << 19,   /* to a server: it has our Finished (RFC 9001 4.1.2) */
-	QUIC_FL_PEER_CID = 1 << 20,    /* to a server: it has told how to call it */
-	QUIC_FL_PHASE_NEW = 1 << 21,   /* the peer began the key phase in use */
-	QUIC_FL_OWN_SOCKET = 1 << 22,  /* it is to have one, once the handshake is over */
-	QUIC_FL_EARLY = 1 << 23,       /* early data are taken: it is used before it is open */
+	QUIC_FL_PEER_CID = 1 << 20,    /* to a server: it has told its connection id */
+	QUIC_FL_PHASE_NEW = 1 << 21,   /* the peer initiated the current key phase */
+	QUIC_FL_OWN_SOCKET = 1 << 22,  /* it gets its own socket once the handshake is over */
+	QUIC_FL_EARLY = 1 << 23,       /* early data are accepted: used before it is open */
 	QUIC_FL_TOLD = 1 << 24,        /* ready() was called */
-	QUIC_FL_APP_ERROR = 1 << 25,   /* the peer has closed it with an error of the application */
+	QUIC_FL_APP_ERROR = 1 << 25,   /* the peer has closed it with an application error */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
 			      QUIC_FL_MAX_UNI_DUE,
 	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,
 };
 
-/* The largest datagram that we receive, and how long we may hold an acknowledgement back. */
+/* The largest datagram that we receive, and our largest delay of an acknowledgement. */
 #define QUIC_UDP_PAYLOAD_MAX 2048
 #define QUIC_ACK_DELAY_MS 25
 
-/* A connection id that the client gave us. */
+/* A connection id that the peer has issued. */
 struct quic_peer_cid {
 	uint64_t seq;
 	struct quic_cid cid;
 	bool used, has_token;
-	uint8_t token[QUIC_RESET_TOKEN_LEN]; /* of a server: ends its stateless resets */
+	uint8_t token[QUIC_RESET_TOKEN_LEN]; /* a server's: detects its stateless resets */
 };
 #define QUIC_PEER_CIDS 4
 #define QUIC_RETIRED_MAX 16
 
 struct quic_flow {
-	uint64_t max;                  /* what the receiver allows */
+	uint64_t max;                  /* limit set by the receiver */
 	uint64_t used;                 /* offset reached */
 };
 
-/* Ids of a connection. */
+/* The ids of a connection. */
 struct quic_ids {
-	struct quic_cid ours;          /* by which the client calls us */
-	struct quic_cid original;      /* by which its first packets did */
-	struct quic_cid retry;         /* by which those behind our Retry did, else the same */
+	struct quic_cid ours;          /* the peer sends to this one */
+	struct quic_cid original;      /* destination of the client's first packets */
+	struct quic_cid retry;         /* destination of those after our Retry, else the same */
 	struct tree_node by_ours, by_original;
-	uint8_t *token;                /* to a server: of its Retry, owned; NULL */
+	uint8_t *token;                /* to a server: the token of its Retry, owned; NULL */
 	uint16_t token_len;
 	struct quic_peer_cid peer[QUIC_PEER_CIDS];
-	uint8_t active;                /* index of the one in use */
+	uint8_t active;                /* index of the current one */
 	uint64_t retire_prior;
-	uint64_t retired[QUIC_RETIRED_MAX]; /* to be told by RETIRE_CONNECTION_ID */
+	uint64_t retired[QUIC_RETIRED_MAX]; /* to be sent in RETIRE_CONNECTION_ID */
 	uint8_t retired_count;
 };
 
@@ -119,64 +123,65 @@ struct quic_ids {
 struct quic_streams {
 	struct tree all;               /* by id */
 	struct list dirty;             /* with something to send */
-	struct list woken;             /* the user is to be told of something */
-	uint64_t bidi_max, uni_max;    /* how many the client may open, as announced */
-	uint64_t bidi_next, uni_next;  /* the number of the first one that it did not open */
-	uint64_t bidi_closed, uni_closed; /* of the client's, ended */
+	struct list woken;             /* with an event for the user */
+	uint64_t bidi_max, uni_max;    /* number that the peer may open, as announced */
+	uint64_t bidi_next, uni_next;  /* number of the first one not opened yet */
+	uint64_t bidi_closed, uni_closed; /* opened by the peer and ended */
 	uint64_t own_uni_next, own_uni_max;
 	uint64_t own_bidi_next, own_bidi_max; /* to a server */
 	uint32_t own_bidi_open;
-	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
-	uint32_t early;                /* pieces that all of them hold out of order */
+	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: unlimited */
+	uint32_t early;                /* pieces received out of order, in all of them */
 	uint64_t app_limits;           /* see quic_listener */
 };
 
-/* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says
- * from there is believed once it has answered a challenge; until then little is sent there.
+/* The client's address. A NAT may change it at any time (RFC 9000 9): a new address is trusted only
+ * after the client has answered a challenge there; until then little is sent to it.
  */
 struct quic_path {
-	struct addr peer;              /* where we send to */
-	struct addr from;              /* where the datagram that is being handled came from */
-	struct addr valid;             /* with QUIC_FL_MOVED: the last one that was proved */
-	uint64_t until_ns;             /* same: how long we wait for the answer */
-	uint64_t again_ns, pause_ns;   /* same: when we ask again, how long after that */
-	uint8_t challenge[8];          /* same: ours */
-	uint8_t response[8];           /* what the client's last challenge was */
+	struct addr peer;              /* the address that we send to */
+	struct addr from;              /* source of the datagram being handled */
+	struct addr valid;             /* with QUIC_FL_MOVED: the last validated one */
+	uint64_t until_ns;             /* likewise: deadline of the answer */
+	/* likewise: time of the next challenge, and the interval after it */
+	uint64_t again_ns, pause_ns;
+	uint8_t challenge[8];          /* likewise: ours */
+	uint8_t response[8];           /* data of the client's last challenge */
 	struct quic_ecn ecn;
 };
 
 /* Why a connection ends. */
 struct quic_end {
 	uint64_t error, frame;
-	int system;                    /* to a server: an errno that says as much; 0 */
+	int system;                    /* to a server: the errno that matches best; 0 */
 	uint64_t until_ns;             /* of CLOSING and DRAINING */
 	uint32_t received;             /* packets since then */
 };
 
-/* Updates of keys (RFC 9001 6): those of the level APP. */
+/* Key updates (RFC 9001 6): the keys of the level APP. */
 struct quic_phase {
-	struct quic_keys rx_next;      /* of the next phase, made when they are needed */
-	struct quic_keys rx_prev;      /* of the one before, for late packets */
-	struct quic_keys *rx_early;    /* of 0-RTT packets; owned; NULL: none are taken */
+	struct quic_keys rx_next;      /* of the next phase, made when needed */
+	struct quic_keys rx_prev;      /* of the previous phase, for late packets */
+	struct quic_keys *rx_early;    /* of 0-RTT packets; owned; NULL: not accepted */
 	uint64_t rx_pn, tx_pn;         /* the first packet received, sent in this phase */
-	uint64_t sealed;               /* packets protected in it */
-	uint64_t forged;               /* packets that were not authentic, in all */
+	uint64_t sealed;               /* packets protected in this phase */
+	uint64_t forged;               /* packets that failed authentication, in total */
 };
 
-/* The version of QUIC, which a client's hello may change (RFC 9369 4.1): Initial packets of the
- * first one are read, too, until the client has been heard at the next level.
+/* The QUIC version, which a client's hello may change (RFC 9369 4.1): Initial packets of the first
+ * version are read, too, until a packet of the next level has arrived from the client.
  */
 struct quic_version {
-	uint32_t id;                   /* that packets with long headers have */
-	struct quic_keys *rx_first;    /* of the first one; owned; NULL: it is the same */
+	uint32_t id;                   /* used in packets with long headers */
+	struct quic_keys *rx_first;    /* keys of the first version; owned; NULL: it is the same */
 };
 
-/* For `show quic`, see quic_ctl.c, and for the proxy. */
+/* For `show quic` (quic_ctl.c) and for the proxy. */
 struct quic_counts {
 	struct quic_tally tally;
 	uint64_t packets, bytes;       /* sent */
 	uint32_t lost;                 /* packets */
-	uint32_t reordered;            /* packets acknowledged behind later ones */
+	uint32_t reordered;            /* packets acknowledged after later ones */
 };
 
 struct quic_conn {
@@ -187,18 +192,19 @@ struct quic_conn {
 	struct quic_cc cc;
 	uint64_t in_flight;            /* bytes */
 	uint32_t pto_count;
-	uint64_t pace_ns;              /* when <credit> was counted */
-	uint64_t paced_ns;             /* when pacing lets more leave; 0: it is not in the way */
-	double credit;                 /* bytes that may leave now (pacing); parts of one count */
-	uint64_t received, sent;       /* bytes, until the address is valid: amplification */
-	struct quic_params params;     /* the client's */
+	uint64_t pace_ns;              /* when <credit> was last updated */
+	uint64_t paced_ns;             /* pacing lets more leave at this time; 0: not limited */
+	double credit;                 /* bytes that pacing allows now; fractions of one count */
+	/* bytes, until the address is validated: amplification limit */
+	uint64_t received, sent;
+	struct quic_params params;     /* the peer's */
 	struct quic_flow rx, tx;       /* of all streams together */
 	uint64_t rx_taken;             /* bytes that the user has taken */
 	struct quic_streams streams;
 	struct quic_end end;
 	struct quic_counts counts;
-	uint64_t idle_ns, idle_max_ns; /* when it ends; how long that is, 0: never */
-	uint64_t idle_after_ns;        /* how long once the handshake is over */
+	uint64_t idle_ns, idle_max_ns; /* when it times out; the timeout, 0: none */
+	uint64_t idle_after_ns;        /* the timeout once the handshake is over */
 	uint64_t since_ns;
 	uint32_t mtu;
 	struct quic_version version;
@@ -208,15 +214,16 @@ struct quic_conn {
 	struct quic_tunes own_tunes;
 	const struct quic_host *host;
 	const struct quic_tls_ops *tls;
-	const struct quic_events *events; /* NULL: there is no user to be told */
+	const struct quic_events *events; /* NULL: there is no user to tell */
 	void *owner;
-	struct conn *conn;             /* what floors above see; see QUIC_FL_LENT; NULL: no more */
+	/* the connection as upper layers see it; see QUIC_FL_LENT; NULL: gone */
+	struct conn *conn;
 	struct quic_path path;
 	struct addr local;
 	struct quic_socket *socket;    /* counted */
-	void *listener_owner;          /* of its listener when it began */
+	void *listener_owner;          /* the owner of its listener when it began */
 	struct timer timer;
-	struct list flush;             /* sends when the turn ends */
+	struct list flush;             /* sends at the end of the turn */
 };
 
 static inline void quic_flush_later(struct quic_conn *q)
@@ -234,26 +241,26 @@ static inline bool quic_is_open(const struct quic_conn *q)
 	return q->state <= QUIC_OPEN;
 }
 
-/* Must more be received before anything is sent to an address that may be a victim's (RFC 9000
- * 8.1)?
+/* Returns true while more must be received before anything may be sent: the address is not
+ * validated and may be a victim's (RFC 9000 8.1).
  */
 static inline bool quic_is_amplifying(const struct quic_conn *q)
 {
 	return !(q->flags & QUIC_FL_VALID) && q->sent + q->mtu > 3 * q->received;
 }
 
-/* May streams be used: is the handshake over, or does it go on beside early data? */
+/* Returns true if streams may be used: the handshake is over, or early data are accepted. */
 static inline bool quic_is_used(const struct quic_conn *q)
 {
 	return q->state == QUIC_OPEN || (q->state == QUIC_HANDSHAKE && q->flags & QUIC_FL_EARLY);
 }
 
-/* How large the next datagram may be. */
+/* Returns the largest size of the next datagram. */
 static inline size_t quic_allowed(const struct quic_conn *q)
 {
 	if (!quic_is_amplifying(q))
 		return q->mtu;
-	/* (a handshake's are padded) */
+	/* (handshake datagrams are padded to the full size) */
 	return q->flags & QUIC_FL_MOVED && q->sent < 3 * q->received
 		       ? (size_t)(3 * q->received - q->sent) : 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* keys_priv.h - QUIC: from secrets to keys, and the protection of packets (keys.c), of
- * versions 1 and 2, which differ in labels and constants
+/* keys_priv.h - QUIC: key derivation and packet protection (keys.c), for versions 1 and 2, which
+ * differ in labels and constants
  *
- * Owns   : a struct quic_keys owns its contexts of OpenSSL; zeroed, it has none.
- * Threads: pure but for these.
+ * Owns   : a struct quic_keys owns its OpenSSL contexts; zeroed, it has none.
+ * Threads: pure, apart from these contexts.
  * Source : RFC 9001 5, 6, RFC 9369 3.3
  */
 #ifndef QUIC_KEYS_PRIV_H
@@ -18,16 +18,16 @@
 
 /* The keys of one direction of one level. */
 struct quic_keys {
-	EVP_CIPHER_CTX *aead, *hp;     /* owned; NULL: there are none */
+	EVP_CIPHER_CTX *aead, *hp;     /* owned; NULL: no keys */
 	uint8_t iv[12];
 	uint8_t secret[QUIC_SECRET_MAX];
 	uint8_t secret_len;
-	bool second;                   /* of QUIC version 2 */
+	bool second;                   /* for QUIC version 2 */
 	uint16_t suite;                /* enum quic_suite */
-	bool seal;                     /* to protect, not to open */
+	bool seal;                     /* true: for protecting, false: for opening */
 };
 
-/* A traffic secret, borrowed, and what it is for. */
+/* A traffic secret, borrowed, with its cipher suite and QUIC version. */
 struct quic_secret {
 	const uint8_t *bytes;
 	size_t len;
@@ -35,27 +35,27 @@ struct quic_secret {
 	uint32_t version;              /* of QUIC */
 };
 
-/* Keys of a traffic secret. <hp>: those for headers too. False: no such suite, no memory. */
+/* Derives keys from a traffic secret. <hp>: header protection too. False: no suite, no memory. */
 bool quic_keys_make(struct quic_keys *k, const struct quic_secret *s, bool seal, bool hp);
-/* Keys of Initial packets (RFC 9001 5.2). <client>: of those that the client sends. */
+/* Derives keys of Initial packets (RFC 9001 5.2). <client>: for packets that the client sends. */
 bool quic_keys_initial(struct quic_keys *k, uint32_t version, const struct quic_cid *dcid,
 		       bool client, bool seal);
-/* The keys that follow (RFC 9001 6), without those for headers, which stay. */
+/* Derives the next keys (RFC 9001 6); the header protection key does not change, is not made. */
 bool quic_keys_next(struct quic_keys *next, const struct quic_keys *now);
 void quic_keys_free(struct quic_keys *k);
-/* The mask for a header, of a sample: 5 bytes. */
+/* Computes the header protection mask, 5 bytes, from a sample. */
 bool quic_header_mask(const struct quic_keys *k, const uint8_t *sample, uint8_t *mask);
-/* Protects <len> bytes in place and adds the tag behind them / opens <len> bytes, their tag
- * included, in place. False: they are not authentic.
+/* quic_seal() protects <len> bytes in place and writes the tag after them; quic_open() opens <len>
+ * bytes, which include the tag, in place. Return false: failed, or not authentic.
  */
 bool quic_seal(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size_t head_len,
 	       uint8_t *bytes, size_t len);
 bool quic_open(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size_t head_len,
 	       uint8_t *bytes, size_t len);
-/* The integrity tag of a Retry packet (RFC 9001 5.8). */
+/* Computes the integrity tag of a Retry packet (RFC 9001 5.8). */
 bool quic_retry_tag(uint32_t version, const struct quic_cid *odcid, const uint8_t *packet,
 		    size_t len, uint8_t *tag);
-/* HMAC with SHA-256, 32 bytes. False: no memory. */
+/* Computes HMAC-SHA-256, 32 bytes. Returns false: no memory. */
 bool quic_hmac(const uint8_t *key, size_t key_len, const uint8_t *bytes, size_t len, uint8_t *out);
 
 #endif

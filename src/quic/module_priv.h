@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* module_priv.h - QUIC: what the descriptor of its module brings together: settings, of the
- * configuration, of lines and of servers (tune.c), and commands (quic_ctl.c)
+/* module_priv.h - QUIC: the parts of its module descriptor: settings of the configuration, of lines
+ * and of servers (tune.c), and commands (quic_ctl.c)
  */
 #ifndef QUIC_MODULE_PRIV_H
 #define QUIC_MODULE_PRIV_H

@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 struct quic_range {
-	uint64_t from, to;             /* without <to> */
+	uint64_t from, to;             /* exclusive */
 };
 
 struct quic_ranges {
-	struct quic_range *list;       /* owned, rising, never touching each other */
+	struct quic_range *list;       /* owned, ascending, with gaps between them */
 	uint32_t count, room;
 };
 
-/* Adds [from, to). False: no memory. */
+/* Adds [from, to). Returns false: no memory. */
 bool quic_ranges_add(struct quic_ranges *r, uint64_t from, uint64_t to);
-/* Takes [from, to) out. False: no memory, it may stay. */
+/* Removes [from, to). Returns false: no memory, it may remain. */
 bool quic_ranges_remove(struct quic_ranges *r, uint64_t from, uint64_t to);
 bool quic_ranges_has(const struct quic_ranges *r, uint64_t n);
 void quic_ranges_free(struct quic_ranges *r);

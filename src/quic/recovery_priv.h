@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* recovery_priv.h - QUIC: packets that were sent: acknowledged, lost, or asked about (recovery.c)
+/* recovery_priv.h - QUIC: packets sent: acknowledgement, loss, probes (recovery.c)
  *
- * Owns   : a space owns its packets, keys and buffers; packets are of a pool of the thread.
+ * Owns   : a space owns its packets, keys and buffers; packets come from a pool of the thread.
  * Threads: the connection's. Time comes as an argument, in ns.
  * Source : RFC 9002
  */
@@ -19,7 +19,7 @@
 #include "quic/quic.h"
 #include "ranges_priv.h"
 
-/* A frame that has to arrive. */
+/* A frame that must arrive. */
 struct quic_sent_frame {
 	uint8_t type;                  /* enum quic_frame_type */
 	bool fin;
@@ -44,65 +44,65 @@ struct quic_rtt {
 	bool known;
 };
 
-/* Marks of a level's packets (ecn.c), by enum quic_ecn_count. */
+/* ECN counts of the packets of a level (ecn.c), by enum quic_ecn_count. */
 struct quic_marks {
 	uint64_t received[QUIC_ECN_COUNTS];
-	uint64_t told[QUIC_ECN_COUNTS]; /* of ours, by the peer */
+	uint64_t told[QUIC_ECN_COUNTS]; /* for ours, as reported by the peer */
 	uint64_t sent;                 /* packets with ECT(0) */
 };
 
-/* The packet numbers of one level and what depends on them. */
+/* A packet number space: the numbers of one level and the state that depends on them. */
 struct quic_space {
 	struct quic_keys rx, tx;
-	struct list sent;              /* struct quic_sent, rising */
+	struct list sent;              /* struct quic_sent, ascending */
 	uint64_t next_pn;
 	uint64_t largest_acked;        /* UINT64_MAX: none */
-	uint64_t loss_ns;              /* when the next packet counts as lost; 0: none will */
-	uint64_t last_eliciting_ns;    /* when one was last sent */
+	uint64_t loss_ns;              /* when the next packet is declared lost; 0: none */
+	uint64_t last_eliciting_ns;    /* when the last ack-eliciting packet was sent */
 	uint32_t eliciting_in_flight;
-	uint64_t alive_ns;             /* the last packet known to have arrived was sent then */
+	uint64_t alive_ns;             /* send time of the latest packet known to have arrived */
 	struct quic_ranges received;   /* to acknowledge */
-	uint64_t received_floor;       /* below it all counts as received */
+	uint64_t received_floor;       /* everything below counts as received */
 	uint64_t largest_rx, largest_rx_ns; /* UINT64_MAX: none */
-	uint64_t ack_ns;               /* an acknowledgement is due then; 0: none */
-	uint32_t unacked;              /* ack-eliciting packets since the last one */
-	uint8_t probes;                /* packets to be sent although the window is full */
+	uint64_t ack_ns;               /* when an acknowledgement is due; 0: none */
+	uint32_t unacked;              /* ack-eliciting packets since the last acknowledgement */
+	uint8_t probes;                /* packets to send even if the window is full */
 	struct quic_marks marks;
 	struct quic_sendbuf crypto_tx;
 	struct quic_recvbuf crypto_rx;
 	bool done;                     /* discarded */
 };
 
-/* Makes the pools, once. False: no memory. */
+/* Creates the pools, once. Returns false: no memory. */
 bool quic_recovery_init(void);
-/* Is more under way than all connections together may have (tune.quic.mem.tx-max)? About so: each
- * thread tells others of its own now and then.
+/* Returns true if all connections together have as much in flight as tune.quic.mem.tx-max allows.
+ * Approximate: each thread publishes its own amount only now and then.
  */
 bool quic_tx_is_full(const struct quic_tunes *t);
 struct quic_sent *quic_sent_new(void);
 void quic_sent_free(struct quic_sent *p);
-/* A packet leaves. */
+/* Called when a packet leaves. */
 void quic_on_sent(struct quic_conn *q, struct quic_space *s, struct quic_sent *p);
-/* An ACK came. QUIC_NO_ERROR, or what is wrong with it. */
+/* Handles an ACK frame. Returns QUIC_NO_ERROR, or the error in it. */
 enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct quic_frame *f,
 			    uint64_t now_ns);
-/* When quic_on_loss_timer() is due; UINT64_MAX: never. */
+/* Returns when quic_on_loss_timer() is due; UINT64_MAX: never. */
 uint64_t quic_loss_deadline(const struct quic_conn *q);
 void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns);
-/* Probe timeout without back-off, ns. */
+/* Returns the probe timeout without back-off, ns. */
 uint64_t quic_pto_ns(const struct quic_conn *q, bool app);
-/* The peer need not be told any more of packets received below <below>. */
+/* Drops packet numbers below <below> from the acknowledgements; they count as received. */
 void quic_received_forget(struct quic_space *s, uint64_t below);
-/* All that is under way is sent again: the peer did not take it. */
+/* Queues everything in flight again: the peer did not accept it. */
 void quic_space_resend(struct quic_conn *q, struct quic_space *s);
-/* The end of the connection may still be told at a level, nothing else. */
+/* Reduces a level to what CONNECTION_CLOSE needs. */
 void quic_space_strip(struct quic_conn *q, struct quic_space *s);
-/* The packets of a level are no longer needed, nor its keys. */
+/* Frees the packets and keys of a level that is no longer needed. */
 void quic_space_discard(struct quic_conn *q, enum quic_level level);
-/* Makes those of a connection. False: no memory; what there is, is freed as any other. */
+/* Allocates the spaces. Returns false: no memory; those allocated are freed with the connection. */
 bool quic_spaces_make(struct quic_conn *q);
-/* Frees those that are done, when none of them is in use: one that is shared and that nothing
- * writes to stands for them.
+/* Frees the spaces that are done, when none of them is in use, and replaces them with a shared one
+ * that is never written to.
  */
 void quic_spaces_shed(struct quic_conn *q);
 
