@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h3_priv.h - what the files of the HTTP/3 mux share
+/* h3_priv.h - declarations shared by the files of the HTTP/3 mux
  *
- * Purpose: turns each stream that a client opens, or that we open to a server, into the head, body
- *          slices and end of a message for the endpoint of a stream of its own, and back (RFC
- *          9114). It is reached through its row of the table of protocols, "quic" (mux/mux.h).
- *          Field sections have no dynamic table (RFC 9204): no request waits for another.
- * Owns   : the struct conn; the connection of QUIC (quic/quic.h) until it ends.
- * Threads: that of the connection.
- * Left out: CONNECT other than for WebSocket and the like (RFC 9220), and none to servers; server
- *          push, which no client asks for any more.
- * Bounds : requests at once, bytes received and held: QUIC's. A head is at most a block.
+ * Purpose: converts each stream that a client opens, or that we open to a server, into the head,
+ *          body slices and end of a message for the endpoint of its own stream, and back (RFC
+ *          9114). Reached through its row of the table of protocols, "quic" (mux/mux.h). Uses no
+ *          dynamic table for field sections (RFC 9204): no request waits for another.
+ * Owns   : the struct conn; the QUIC connection (quic/quic.h) until it ends.
+ * Threads: the connection's.
+ * Left out: CONNECT other than for WebSocket and similar (RFC 9220), and none to servers; server
+ *          push, which clients no longer request.
+ * Bounds : concurrent requests, bytes received and held: QUIC's limits. A head is at most a block.
  * Config : tune.quic.*, bind's quic4@ and quic6@
  *
  *   h3_kind.c    its row of the table of protocols
- *   h3.c         a connection, its streams, its end; those of clients
+ *   h3.c         a connection, its streams, its end; connections of clients
  *   h3_back.c    connections to servers
- *   h3_dial.c    opens them
- *   h3_request.c what a request to a server is on the wire
- *   h3_read.c    frames received, of requests and of the client's own streams
- *   h3_coder.c   streams of the peer's encoder and decoder of QPACK
+ *   h3_dial.c    opening them
+ *   h3_request.c encoding of requests to servers
+ *   h3_read.c    received frames, of requests and of the peer's control stream
+ *   h3_coder.c   the peer's QPACK encoder and decoder streams
  *   h3_head.c    received heads become messages
  *   h3_send.c    heads, bodies and ends into frames
  */
@@ -50,25 +50,26 @@ enum h3_frame_type {
 	H3_PUSH_PROMISE = 0x5, H3_GOAWAY = 0x7, H3_MAX_PUSH_ID = 0xd,
 };
 
-/* RFC 9114 6.2, RFC 9204 4.2: what a stream of one direction is for. */
+/* RFC 9114 6.2, RFC 9204 4.2: types of unidirectional streams. */
 enum h3_stream_type {
 	H3_TYPE_CONTROL = 0x0, H3_TYPE_PUSH = 0x1, H3_TYPE_ENCODER = 0x2, H3_TYPE_DECODER = 0x3,
 };
 
 enum h3_conn_flags {
-	H3C_BUSY = 1 << 0,             /* a function of ours is below on the stack: do not free */
+	H3C_BUSY = 1 << 0,             /* one of our functions is on the stack: do not free */
 	H3C_DEAD = 1 << 1,             /* to be freed when no longer busy */
-	H3C_LOST = 1 << 2,             /* the connection of QUIC is gone */
-	H3C_LEAVING = 1 << 3,          /* the process stops: the client was asked to go */
-	H3C_SETTINGS = 1 << 4,         /* the client's SETTINGS came */
+	H3C_LOST = 1 << 2,             /* the QUIC connection is gone */
+	H3C_LEAVING = 1 << 3,          /* the process stops: the client was asked to leave */
+	H3C_SETTINGS = 1 << 4,         /* the peer's SETTINGS have arrived */
 	H3C_HAD_REQUEST = 1 << 5,
-	H3C_CONTROL = 1 << 6, H3C_ENCODER = 1 << 7, H3C_DECODER = 1 << 8, /* it has opened these */
-	H3C_SILENT = 1 << 10,          /* the client is not told of the end */
-	H3C_USED_UP = 1 << 9,          /* it had all requests that it may have */
+	/* the peer has opened these */
+	H3C_CONTROL = 1 << 6, H3C_ENCODER = 1 << 7, H3C_DECODER = 1 << 8,
+	H3C_SILENT = 1 << 10,          /* the end is not reported to the client */
+	H3C_USED_UP = 1 << 9,          /* it has had as many requests as allowed */
 	H3C_BACK = 1 << 11,            /* to a server */
-	H3C_CONNECTED = 1 << 12,       /* same: its handshake is over */
-	H3C_GOAWAY = 1 << 13,          /* same: it takes no more requests */
-	H3C_USED = 1 << 14,            /* same: it has served a request before */
+	H3C_CONNECTED = 1 << 12,       /* likewise: its handshake is over */
+	H3C_GOAWAY = 1 << 13,          /* likewise: it accepts no more requests */
+	H3C_USED = 1 << 14,            /* likewise: it has served a request before */
 };
 
 struct h3_conn {
@@ -82,10 +83,10 @@ struct h3_conn {
 	struct quic_stream *control;   /* ours */
 	struct list streams;           /* struct h3_stream.link */
 	struct timer timer;
-	uint64_t idle_ms;              /* since when it has no request */
-	uint64_t next_id;              /* behind the highest request so far */
-	uint64_t push_max;             /* of a client: its last MAX_PUSH_ID */
-	uint32_t requests;             /* that have not ended */
+	uint64_t idle_ms;              /* since when it has had no request */
+	uint64_t next_id;              /* after the highest request so far */
+	uint64_t push_max;             /* a client's last MAX_PUSH_ID */
+	uint32_t requests;             /* not ended yet */
 	uint32_t glitches;
 	uint16_t flags;                /* enum h3_conn_flags */
 };
@@ -95,14 +96,14 @@ enum h3_role {
 	H3_SKIPPED, H3_OUR_CONTROL,
 };
 
-/* May the peer not end it (RFC 9114 6.2.1, RFC 9204 4.2)? */
+/* Returns true if the peer must not end the stream (RFC 9114 6.2.1, RFC 9204 4.2). */
 static inline bool h3_role_stays(unsigned role)
 {
 	return role == H3_CONTROL_STREAM || role == H3_ENCODER_STREAM ||
 	       role == H3_DECODER_STREAM || role == H3_OUR_CONTROL;
 }
 
-/* The last columns of `show stat`. */
+/* Counts an event in the last columns of `show stat`. */
 static inline void h3_count(const struct h3_conn *h, enum quic_count what)
 {
 	if (h->settings->counters)
@@ -110,18 +111,19 @@ static inline void h3_count(const struct h3_conn *h, enum quic_count what)
 }
 
 enum h3_stream_flags {
-	H3S_IN_FRAME = 1 << 0,         /* the head of a frame was read, its payload is next */
+	H3S_IN_FRAME = 1 << 0,         /* a frame's head was read, its payload comes next */
 	H3S_HEAD_GOT = 1 << 1,
 	H3S_TRAILERS_GOT = 1 << 2,
 	H3S_RX_END = 1 << 3,           /* the request is complete */
 	H3S_HEAD_SENT = 1 << 4,
-	H3S_NO_BODY = 1 << 5,          /* nothing is sent behind the head */
-	H3S_TX_END = 1 << 6,           /* our end was given to QUIC */
-	H3S_IS_HEAD = 1 << 7,          /* the request was a HEAD */
-	H3S_RESET = 1 << 8,            /* one side has broken off */
-	H3S_PEER_RESET = 1 << 9,       /* it was the peer */
+	H3S_NO_BODY = 1 << 5,          /* nothing is sent after the head */
+	H3S_TX_END = 1 << 6,           /* our end was passed to QUIC */
+	H3S_IS_HEAD = 1 << 7,          /* it is a HEAD request */
+	H3S_RESET = 1 << 8,            /* reset by either side */
+	H3S_PEER_RESET = 1 << 9,       /* it was reset by the peer */
 	H3S_EXTENDED = 1 << 11,        /* a client's extended CONNECT (RFC 9220) */
-	H3S_HELD = 1 << 12,            /* same: its tunnel is not there yet, what comes waits */
+	/* likewise: the tunnel is not set up yet, received data wait */
+	H3S_HELD = 1 << 12,
 	H3S_PENDING = 1 << 10,         /* to a server that is not connected yet */
 };
 
@@ -130,10 +132,11 @@ struct h3_stream {
 	struct list link;
 	struct h3_conn *conn;
 	struct quic_stream *quic;
-	struct endpoint *ep;           /* of a request whose head came; else NULL */
+	struct endpoint *ep;           /* of a request whose head has arrived; else NULL */
 	uint64_t frame_type, frame_left;
-	uint64_t left;                 /* of the announced content; UINT64_MAX: any length */
-	uint64_t tx_left;              /* same, to send */
+	/* bytes of the announced content still to receive; UINT64_MAX: any length */
+	uint64_t left;
+	uint64_t tx_left;              /* likewise, to send */
 	uint64_t since_ns;             /* when it began */
 	uint64_t reset_code;
 	uint16_t flags;                /* enum h3_stream_flags */
@@ -144,30 +147,30 @@ struct h3_stream {
 
 extern const struct endpoint_ops h3_endpoint;
 
-/* Makes the pools, once. False: no memory. */
+/* Creates the pools, once. Returns false: no memory. */
 bool h3_init_pools(void);
-/* The row's operations for clients. */
+/* The operations of the row for clients. */
 struct mux *h3_front_new(struct conn *c, const struct front_owner *o);
 void h3_front_start(struct mux *m, bool readable);
 void h3_front_stop(struct mux *m);
-/* A new connection, of no side yet, with the settings. NULL: no memory. */
+/* Returns a new connection with these settings, of no side yet. Returns NULL: no memory. */
 struct h3_conn *h3_conn_new(struct conn *c, const struct mux_settings *set);
-/* The connection of QUIC is its own from now on, and counts for its proxy. */
+/* Takes over the QUIC connection and counts it for its proxy. */
 void h3_conn_take(struct h3_conn *h);
-/* Frees one that was not used yet; its struct conn stays the caller's. */
+/* Frees a connection that was not used yet; the caller keeps its struct conn. */
 void h3_conn_drop(struct h3_conn *h);
-/* Opens our streams: SETTINGS. False: the connection has failed. */
+/* Opens our streams and sends SETTINGS. Returns false: the connection has failed. */
 bool h3_conn_start(struct h3_conn *h);
-/* Between these two the connection is not freed: <outer> is what the first returned. */
+/* Between these two calls the connection is not freed. <outer> is the result of h3_enter(). */
 bool h3_enter(struct h3_conn *h);
 void h3_leave(struct h3_conn *h, bool outer);
-/* Ends the connection of QUIC: the streams are told. */
+/* Ends the QUIC connection and tells the streams. */
 void h3_close(struct h3_conn *h, uint64_t code);
-/* A stream, of the connection from now on. NULL: no memory. */
+/* Returns a new stream of the connection. Returns NULL: no memory. */
 struct h3_stream *h3_stream_new(struct h3_conn *h);
-/* A stream that cannot go on is told. It may be gone after it. */
+/* Tells the endpoint of a stream that it has failed. <s> may be gone afterwards. */
 void h3_stream_lost(struct h3_stream *s, uint32_t flags);
-/* Operations of endpoints, of both sides. */
+/* The endpoint operations of both sides. */
 void h3_ep_send(struct endpoint *ep);
 void h3_ep_resume(struct endpoint *ep);
 struct conn *h3_ep_conn(struct endpoint *ep);
@@ -176,7 +179,7 @@ void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle
 
 /* --- h3_back.c -------------------------------------------------------------------------------- */
 
-/* The row's operations. */
+/* The operations of the row for servers. */
 struct mux *h3_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o);
 bool h3_back_attach(struct mux *m, struct endpoint *ep);
 unsigned h3_back_room(const struct mux *m);
@@ -187,51 +190,53 @@ bool h3_back_attach_thread(struct mux *m);
 
 /* --- h3_request.c ----------------------------------------------------------------------------- */
 
-/* Pseudo-fields of a request, and how many bytes they take at most; which of its fields go with
- * them. False: no room.
+/* The pseudo-header fields of a request: how many bytes they take at most, writing them (false: no
+ * room), and which other fields are sent.
  */
 size_t h3_request_bound(const struct h3_stream *s, const struct http_msg *m);
 bool h3_request_put(struct h3_stream *s, struct hpack_writer *w, const struct http_msg *m);
 bool h3_request_sends(const struct http_msg *m, const struct h1_field *f);
-/* Another protocol cannot be asked for, nor a tunnel. */
+/* Returns true for an upgrade or a tunnel, which cannot be requested. */
 bool h3_request_is_refused(const struct http_msg *m);
 
 /* --- h3_dial.c -------------------------------------------------------------------------------- */
 
-/* dial_want.open */
+/* The implementation of dial_want.open. */
 enum dial_result h3_dial(struct dial_want *w, const struct conn_ops *ops, void *owner,
 			 struct conn **out);
 
-/* A fault of the client that ends the connection. */
+/* Ends the connection because of an error of the peer. */
 void h3_fail(struct h3_conn *h, enum h3_error code, const char *text);
-/* One that ends a request: it is broken off, its user is told. <s> may be gone after it. */
+/* Resets a request because of an error and tells its user. <s> may be gone afterwards. */
 void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text);
-/* Frees it: QUIC's stream is left. */
+/* Frees a stream and leaves its QUIC stream. */
 void h3_stream_free(struct h3_stream *s);
 
 /* --- h3_read.c -------------------------------------------------------------------------------- */
 
-/* Uses what came on a stream. <s> may be gone after it. */
+/* Handles data received on a stream. <s> may be gone afterwards. */
 void h3_read(struct h3_stream *s);
 
 /* --- h3_coder.c ------------------------------------------------------------------------------- */
 
-/* Uses what came on one of the peer's coders' streams. <s> may be gone after it. */
+/* Handles data received on a QPACK stream of the peer. <s> may be gone afterwards. */
 void h3_coder_read(struct h3_stream *s);
 
 /* --- h3_head.c -------------------------------------------------------------------------------- */
 
 void h3_head_thread_fini(void);
-/* A whole HEADERS frame came, <len> bytes at the beginning of <q>: a request begins, or its
- * trailers. <s> may be gone after it.
+/* Handles a whole HEADERS frame, the first <len> bytes of <q>: the start of a request, or its
+ * trailers. <s> may be gone afterwards.
  */
 void h3_head(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended);
-/* The largest that is read. */
+/* Returns the largest frame accepted. */
 size_t h3_head_max(const struct h3_conn *h);
 
 /* --- h3_send.c -------------------------------------------------------------------------------- */
 
-/* Sends what the endpoint has, as far as QUIC takes it. True: its flags have changed. */
+/* Sends the endpoint's data, as far as QUIC accepts them. Returns true: the endpoint's flags have
+ * changed.
+ */
 bool h3_send(struct h3_stream *s);
 
 #endif

@@ -23,7 +23,7 @@ enum { H3_EVENTS(X) };
 
 struct h3_conn;
 struct h3_stream;
-/* What a place is about: a connection, and a stream of it or NULL. */
+/* The objects of a trace point: a connection, and one of its streams or NULL. */
 struct h3_traced {
 	const struct h3_conn *conn;
 	const struct h3_stream *stream;
