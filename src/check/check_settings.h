@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_settings.h - what `global` says about checks: a slot of the configuration */
+/* check_settings.h - settings of checks in the `global` section: a slot of the configuration */
 #ifndef CHECK_CHECK_SETTINGS_H
 #define CHECK_CHECK_SETTINGS_H
 
@@ -17,10 +17,10 @@ struct check_settings {
 	bool external, keep_env;      /* external-check [preserve-env] */
 	bool may_fork;                /* insecure-fork-wanted */
 	bool never_local;             /* pp2-never-send-local */
-	const char *node;             /* or NULL: the host's name */
-	unsigned count;               /* checks of the file's servers */
+	const char *node;             /* or NULL: the host name */
+	unsigned count;               /* checks of the servers in the file */
 	struct check_section *sections; /* `healthcheck`: see check_section.c */
-	struct check_rule *agent_rules; /* what agent checks run: made in the check phase */
+	struct check_rule *agent_rules; /* the rules of agent checks: made in the check phase */
 };
 
 struct check_settings *check_settings_of(const struct config *cfg);
