@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* http_client_priv.h - what the files of the HTTP client share */
+/* http_client_priv.h - declarations shared by the files of the HTTP client */
 #ifndef SRC_CLIENT_HTTP_CLIENT_H
 #define SRC_CLIENT_HTTP_CLIENT_H
 
@@ -11,15 +11,16 @@ struct conf_line;
 struct proxy;
 struct resolvers;
 
-/* httpclient.* of a generation, and what is made of it. */
+/* httpclient.* settings of a generation, and the objects made from them. */
 struct http_client_conf {
 	int64_t connect_ms, retries;
 	bool no_resolvers, verify_none, wants_tls;
-	bool tls_is_said;             /* httpclient.ssl.*: an error is an error of the file */
+	/* httpclient.ssl.* was given: an error in it is an error of the file */
+	bool tls_is_said;
 	const char *ca_file;          /* "@system-ca" */
 	const char *resolvers_id;     /* NULL: "default", if there is one */
 	enum dns_type prefer;         /* DNS_A, DNS_AAAA */
-	struct resolvers *resolvers;  /* or NULL: the system's library is asked */
+	struct resolvers *resolvers;  /* or NULL: the system's resolver is used */
 	struct proxy *clear, *tls;    /* the backends; tls: or NULL */
 };
 
