@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* prometheus_metrics.h - the exported metrics: names and types are those of the reference
  *
- * METRICS: X(column of `show stat`, name behind haproxy_<scope>_, scopes where it is a counter,
- * scopes where it is a gauge, form, of HTTP proxies only).
+ * METRICS: X(column of `show stat`, name after haproxy_<scope>_, scopes where it is a counter,
+ * scopes where it is a gauge, form, only for HTTP proxies).
  * Scopes: F frontend, L listener, B backend,
- * S server. PROCESS_METRICS: X(field of `show info`, name behind haproxy_process_, type, form).
+ * S server. PROCESS_METRICS: X(field of `show info`, name after haproxy_process_, type, form).
  */
 #ifndef EXT_PROMETHEUS_METRICS_H
 #define EXT_PROMETHEUS_METRICS_H

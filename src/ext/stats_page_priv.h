@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the statistics page share. */
+/* Declarations shared by the files of the statistics page. */
 #ifndef EXT_STATS_PAGE_PRIV_H
 #define EXT_STATS_PAGE_PRIV_H
 
@@ -37,12 +37,12 @@ struct stats_conf {
 	int64_t refresh_ms;       /* 0: none */
 	bool no_history;
 	bool show_version, show_legends, show_modules, show_node, show_desc;
-	const char *node, *desc;  /* NULL: those of `global` */
+	const char *node, *desc;  /* NULL: the `global` values */
 	const char *file;         /* of its first line */
 	int line;
 };
 
-/* Of a proxy. A section that says anything of `stats` gets nothing of its defaults. */
+/* Settings of a proxy. A section with any `stats` line inherits none from its defaults. */
 struct stats_proxy {
 	struct stats_conf *conf;  /* NULL: no page */
 	bool own;
@@ -60,92 +60,95 @@ static inline const struct stats_conf *stats_conf_of(const struct proxy *px)
 
 enum stats_form { STATS_HTML, STATS_CSV, STATS_JSON, STATS_TYPED, STATS_SCHEMA };
 
-/* What the summary tells of all that is shown. */
+/* Totals of everything shown, for the summary. */
 struct stats_sum {
 	bool begun;
-	const struct proxy *px;    /* where counting is */
+	const struct proxy *px;    /* the current position */
 	const struct server *srv;
 	uint64_t up, drain, down, maint;
-	uint64_t rate, errors;     /* a second; in the last step of the history */
+	uint64_t rate, errors;     /* per second; in the last step of the history */
 	uint64_t latency[LATENCY_BUCKETS];
 };
 
-/* One answer. */
+/* An answer in progress. */
 struct stats_call {
 	const struct stats_conf *conf;
-	const struct proxy *of;    /* whose page it is */
+	const struct proxy *of;    /* the proxy that serves the page */
 	enum stats_form form;
 	bool no_refresh, admin, started, closed;
-	struct slice filter;       /* scope=: a part of names; none: all */
+	struct slice filter;       /* scope=: part of the names; none: all */
 	struct slice status;       /* st= */
 	struct slice one[2];       /* px=, sv=: the page of one object */
-	const struct server *srv;  /* that is this object; NULL: it is none */
+	const struct server *srv;  /* this object, if it is a server; else NULL */
 	bool all_columns;
 	bool has_span;
-	struct history_span span;  /* of the lines */
+	struct history_span span;  /* of the sparklines */
 	struct stats_sum sum;
-	/* where it is */
+	/* the current position */
 	struct proxy_hold hold;
 	const struct proxy *px;
 	struct stats_walk rows;    /* of px */
-	unsigned count;            /* rows of JSON */
-	const struct proxy *table; /* whose is open */
-	unsigned table_rows, printed_rows; /* of it; the first is about right */
-	unsigned page_rows;        /* printed */
-	bool is_late;              /* the part of the table that is open */
+	unsigned count;            /* rows of JSON so far */
+	const struct proxy *table; /* the proxy whose table is open */
+	unsigned table_rows, printed_rows; /* of it; the first is approximate */
+	unsigned page_rows;        /* printed so far */
+	bool is_late;              /* the open table is in a <noscript> part */
 	struct stats_row row;
 };
 
-/* Carries out a form; a four-letter result: "DONE". */
+/* Handles a form. Returns a result of four letters: "DONE". */
 const char *stats_admin_run(struct service_call *c);
 /* --- stats_page_parts.c */
-/* May this page show and change <px>? */
+/* Returns true if this page may show and change <px>. */
 bool stats_in_scope(const struct stats_conf *conf, const struct proxy *of, const struct proxy *px);
-/* Is it on the page that was asked for? */
+/* Returns true if <px> is on the requested page. */
 bool stats_proxy_is_shown(const struct stats_call *sc, const struct proxy *px);
-/* Fills sc->row with the object that px= and sv= name. NULL: there is none that may be shown. */
+/* Fills sc->row with the object named by px= and sv=. Returns NULL: no such object, or not allowed.
+ */
 const struct proxy *stats_find_one(struct stats_call *sc, const struct history **ring);
-/* Addresses and the like are only for pages that ask for them. */
+/* Removes addresses and similar data, which only pages with the option show. */
 void stats_hide_legends(struct stats_call *sc);
-/* The target of links and forms: the page with the options that it has. False: no memory. */
+/* Appends the target of links and forms: the page with its current options. Returns false: no
+ * memory.
+ */
 bool stats_put_target(struct strbuf *out, const struct stats_call *sc, bool with_refresh);
-/* Escaped. */
+/* Append a text, escaped. */
 void stats_put_text(struct strbuf *out, struct slice text);
 void stats_put_string(struct strbuf *out, const char *text);
-/* "2d3h", "5m12s" */
+/* Appends "2d3h", "5m12s". */
 void stats_put_seconds(struct strbuf *out, int64_t s);
-/* What the last check said, and why: of servers. */
+/* Appends the result of a server's last check, with its reason. */
 void stats_put_check(struct strbuf *out, const struct stats_row *r);
 
 /* --- stats_page_html.c */
-/* What stands before the body of any page, and behind what it has. */
+/* Append the parts before and after the body of any page. */
 void stats_html_open(struct strbuf *out, const struct stats_call *sc);
 void stats_html_close(struct strbuf *out);
 void stats_html_head(struct strbuf *out, struct stats_call *sc);
 void stats_html_end(struct strbuf *out, struct stats_call *sc);
 
 /* --- stats_page_table.c */
-/* A row, and what ends the table before it. */
+/* Appends a row, after ending the previous table if needed. */
 void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct proxy *px);
-/* Ends the one that is open, if one is. */
+/* Ends the open table, if any. */
 void stats_close_table(struct strbuf *out, struct stats_call *sc);
-/* The style that knows how wide columns are. */
+/* Appends the style with the widths of the columns. */
 void stats_put_widths(struct strbuf *out, const struct stats_call *sc);
 
 
 /* --- stats_page_one.c */
-/* The whole page of one object. */
+/* Appends the whole page of one object. */
 void stats_html_one(struct strbuf *out, struct stats_call *sc);
 
 /* --- stats_page_sum.c */
-/* Counts on; true: all is counted. */
+/* Continues to count. Returns true when everything is counted. */
 bool stats_sum_step(struct stats_call *sc);
 void stats_put_sum(struct strbuf *out, const struct stats_call *sc);
 
 /* --- stats_page_lines.c */
-/* The line of a row; nothing for one without a history. */
+/* Appends the sparkline of a row; nothing for one without a history. */
 void stats_put_line(struct strbuf *out, const struct history *h, const struct history_span *span);
-/* Which time lines show: "hour". */
+/* Returns the time that sparklines span: "hour". */
 const char *stats_line_time(const struct history_span *span);
 /* Two charts: the last hour, the last day. */
 struct stats_chart {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* call_priv.h - calls that wait for their delivery, for the code that makes and counts them */
+/* call_priv.h - queued calls and their counters */
 #ifndef SRC_EXT_CALL_H
 #define SRC_EXT_CALL_H
 
@@ -19,16 +19,16 @@ struct call_field {
 	struct slice name, value;
 };
 
-/* What is to be delivered; all of it is copied. */
+/* A call to deliver; everything is copied. */
 struct call_wish {
 	struct slice method, url, body;
 	const struct call_field *fields;
 	unsigned field_count;
 };
 
-/* On the calling thread. Without memory it is dropped. */
+/* Queues a call on the calling thread. Dropped if there is no memory. */
 void call_add(const struct call_wish *w);
-/* Of all threads. */
+/* Returns the sum over all threads. */
 uint64_t call_figure(enum call_count which);
 bool call_queue_init(void);
 bool call_queue_thread_init(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* compression_priv.h - compression: what its files share
+/* compression_priv.h - compression: declarations shared by its files
  *
  *     compression_lines.c    settings        compression_choose.c  decisions, heads
  *     compression.c         the filters: bytes, limits, counters
- *     decompression.c       the filter that undoes it
+ *     decompression.c       the filter that decompresses
  */
 #ifndef EXT_COMPRESSION_PRIV_H
 #define EXT_COMPRESSION_PRIV_H
@@ -14,15 +14,16 @@
 #include "stream/filter.h"
 
 struct comp_algo {
-	const char *name;             /* what the configuration calls it */
-	struct slice token;           /* what Accept-Encoding does */
+	const char *name;             /* name in the configuration */
+	struct slice token;           /* name in Accept-Encoding */
 	enum compress_format format;
-	bool is_identity;             /* nothing is changed, and Content-Encoding does not say so */
+	/* the body is not changed, and no Content-Encoding is added */
+	bool is_identity;
 };
 /* Ends with a row without a name. */
 extern const struct comp_algo comp_algos[];
 
-/* An algorithm of a list: the last one of the configuration comes first. */
+/* An algorithm in a list; lists are in reverse order of the configuration. */
 struct comp_choice {
 	struct comp_choice *next;
 	const struct comp_algo *algo;
@@ -30,10 +31,11 @@ struct comp_choice {
 
 struct comp_type {
 	struct comp_type *next;
-	struct slice text;            /* what a Content-Type begins with */
+	struct slice text;            /* prefix of a Content-Type */
 };
 
-/* Of a proxy, by side. Lists are shared with the defaults section that they were begun in. */
+/* Settings of a proxy, per side. Lists are shared with the defaults section they were started in.
+ */
 struct comp_proxy {
 	struct comp_choice *algos[FILTER_SIDES]; /* of requests: one */
 	struct comp_type *types[FILTER_SIDES];
@@ -48,7 +50,7 @@ static inline const struct comp_proxy *comp_of(const struct proxy *px)
 	return slot_of(&comp_proxy_slot, proxy_slots(px));
 }
 
-/* Of the process. */
+/* Settings of the process. */
 struct comp_config {
 	int level;
 	struct compress_params params;
@@ -57,9 +59,9 @@ struct comp_config {
 extern struct slot comp_config_slot;
 const struct comp_config *comp_config_of(const struct stream *s);
 
-/* Of one stream. */
+/* State of a stream. */
 struct comp_state {
-	/* what the request gives the choice of, then what is done; NULL: nothing */
+	/* first the choice the request allows, later the algorithm in use; NULL: none */
 	const struct comp_algo *algo[FILTER_SIDES];
 	struct compressor *compressor[FILTER_SIDES];
 	bool is_on[FILTER_SIDES];
@@ -71,29 +73,30 @@ enum { COMP_KIND_REQ, COMP_KIND_RES, COMP_KIND_BOTH };
 extern const struct filter_kind comp_kinds[];
 extern const struct conf_keyword comp_keywords[];
 bool comp_parse(struct conf_line *l, struct filter_conf *conf);
-/* Puts the filter where settings ask for it. */
+/* Inserts the filter where settings require it. */
 void comp_check(struct config *cfg, struct diag_list *diags);
-/* As comp_check(), for one proxy. */
+/* Does the same for one proxy. */
 void comp_check_proxy(struct proxy *px, struct diag_list *diags);
 
 /* --- decisions: compression_choose.c --------------------------------------------------------- */
 
-/* Of a request whose rules have run: the algorithm for its answer, NULL: none; and for itself. */
+/* For a request whose rules have run: comp_choose() returns the algorithm for its answer,
+ * comp_choose_request() the one for its own body; NULL: none.
+ */
 const struct comp_algo *comp_choose(const struct stream *s);
-/* Can the answer be compressed at all? Those of HTTP/1.0 and of HEAD cannot, but their servers are
- * asked for the same answer as those of others (offload).
+/* Returns true if the answer can be compressed at all. Answers to HTTP/1.0 and HEAD requests
+ * cannot, but their servers are asked for the same answer as others (offload).
  */
 bool comp_has_use(const struct stream *s);
 const struct comp_algo *comp_choose_request(const struct stream *s);
-/* May the answer be compressed? Before its rules. */
+/* Returns true if the answer may be compressed. Must be called before its rules. */
 bool comp_answer_fits(const struct stream *s);
-/* Edits a head for a body that is compressed. False: no memory. */
+/* Edits a head for a compressed body. Returns false: no memory. */
 bool comp_edit_head(struct http_msg *m, const struct comp_algo *algo);
 bool comp_offloads(const struct stream *s);
-/* Does nothing say `no-transform`? */
+/* Returns true unless the message says `no-transform`. */
 bool comp_may_be_transformed(const struct http_msg *m);
-/* A strong ETag becomes a weak one: bytes are not the same any more, only what they mean. False: no
- * memory.
+/* Makes a strong ETag weak: the bytes change, only their meaning stays. Returns false: no memory.
  */
 bool comp_edit_etag(struct http_msg *m);
 

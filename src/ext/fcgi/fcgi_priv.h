@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fcgi_priv.h - sections fcgi-app, for the files that read them and that use them */
+/* fcgi_priv.h - sections fcgi-app, for the files that parse and use them */
 #ifndef SRC_EXT_FCGI_H
 #define SRC_EXT_FCGI_H
 
@@ -28,7 +28,7 @@ struct fcgi_app {
 	const char *name, *file;
 	int line;
 	bool is_used;
-	int64_t max_reqs;             /* as the line says; 0: it does not */
+	int64_t max_reqs;             /* as given in the line; 0: not given */
 	struct slice docroot, index, software, fixed; /* <fixed>: see struct cgi_request */
 	struct regex *path_info;      /* owned; or NULL */
 	struct acl_set *acls;
@@ -37,7 +37,7 @@ struct fcgi_app {
 	const struct config *config;
 };
 
-/* Of a proxy. */
+/* Settings of a proxy. */
 struct fcgi_proxy {
 	const char *name;             /* of use-fcgi-app; or NULL */
 	struct fcgi_app *app;         /* once checked; or NULL */
@@ -53,7 +53,7 @@ extern const struct filter_kind fcgi_filter_kinds[];
 
 /* --- fcgi_filter.c */
 
-/* See struct fcgi_peer. */
+/* Implements struct fcgi_peer. */
 bool fcgi_app_params(const struct fcgi_peer *peer, struct endpoint *ep, struct strbuf *out);
 
 static inline struct fcgi_proxy *fcgi_proxy_of(const struct proxy *px)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* row_priv.h - what registered functions are to the engines of rules, expressions, services,
- * filters and commands: rows of theirs (action.c, expr.c, service.c, service_tcp.c, filter.c,
- * cli.c)
+/* row_priv.h - rows of registered functions in the engines of rules, expressions, services, filters
+ * and commands (action.c, expr.c, service.c, service_tcp.c, filter.c, cli.c)
  *
- * Owns   : nothing; a row is a part of its struct script_function.
- * Threads: rows are filled at start-up, then found by any.
+ * Owns   : nothing; a row is part of its struct script_function.
+ * Threads: rows are filled at start-up, then looked up by any.
  */
 #ifndef SCRIPT_ROW_PRIV_H
 #define SCRIPT_ROW_PRIV_H
@@ -25,10 +24,10 @@ const struct ctl_command *script_command_next(const struct ctl_command *c);
 
 const struct filter_kind *script_filter_find(const struct config *cfg, const char *name);
 
-/* Rows of what scripts bring: expr.c, action.c. */
+/* Fill the rows of registered functions: expr.c, action.c. */
 void script_fetch_row(struct script_function *fn);
 void script_converter_row(struct script_function *fn);
-/* The action <fn> is for what its <sets> say, where one of the same name was for that before. */
+/* Makes <fn> the action for the sets in <sets>, replacing one with the same name there. */
 void script_action_row(struct script_function *fn);
 extern const struct expr_scripts script_exprs;
 const struct rule_action *script_action_find(const struct config *cfg, const char *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mirror_priv.h - the action mirror, for the files that read it, copy, and show it */
+/* mirror_priv.h - the action mirror, for the files that parse it, copy requests, and show it */
 #ifndef SRC_EXT_MIRROR_H
 #define SRC_EXT_MIRROR_H
 
@@ -16,16 +16,16 @@
 enum mirror_count { MIRROR_COUNTS(X) MIRROR_COUNT };
 #undef X
 
-/* A rule. In its generation's arena. */
+/* A mirror rule, in its generation's arena. */
 struct mirror_rule {
 	struct mirror_rule *next;     /* of the generation, in the order of the file */
 	const struct rule *rule;
 	const char *backend_name;
 	struct proxy *backend;
 	const struct filter_conf *filter;
-	uint64_t sample;              /* of 2^32 */
-	int64_t max;                  /* copies at once */
-	uint64_t buffer;              /* bytes of a body that may wait */
+	uint64_t sample;              /* fraction of requests, of 2^32 */
+	int64_t max;                  /* concurrent copies */
+	uint64_t buffer;              /* bytes of a body that may be buffered */
 	struct counter_set counts;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_priv.h - sections peers, for the files that read, run and show them
+/* peers_priv.h - sections peers, for the files that parse, run and show them
  *
  *     struct peers_conf (generation)  --orders-->  struct peers (home thread)
  *                                                    |-- struct shared_table: numbers, log
  *                                                    |-- struct peers_names (thread 0): DNS
  *                                                    '-- struct peer --- struct peers_link
- *                                                          '-- struct share: how far one peer is
- *                                                                with one table
+ *                                                          '-- struct share: the progress of one
+ *                                                                peer with one table
  */
 #ifndef SRC_EXT_PEERS_H
 #define SRC_EXT_PEERS_H
@@ -25,39 +25,41 @@
 #include "table/part.h"
 #include "table/table.h"
 
-/* A peer that is silent for PEERS_DEAD_MS is gone; one that has nothing to say sends a
+/* A peer that is silent for PEERS_DEAD_MS is considered gone; a peer with nothing to send sends a
  * heartbeat.
  */
 #define PEERS_DEAD_MS 5000
 #define PEERS_HEARTBEAT_MS 3000
 #define PEERS_HANDSHAKE_MS 5000
-/* How long a peer that can teach is waited for. */
+/* How long to wait for a peer that can teach. */
 #define PEERS_RESYNC_MS 5000
-/* Of a template. */
+/* For a template. */
 #define PEERS_FOUND_MAX TABLE_PARTS_MAX
-/* Texts that are known by a number on a link, in each direction. */
+/* Texts that a number stands for on a link, in each direction. */
 #define PEERS_WORDS 128
-/* The age of what has just begun, by the clock of a thread that is behind. */
+/* A larger age comes from a thread whose clock is ahead and means 0. */
 #define PEERS_AGE_MAX (UINT32_MAX - 65536)
 /* tune.peers.max-updates-at-once */
 #define PEERS_UPDATES 200
 
-/* --- what a generation says ------------------------------------------------------------------- */
+/* --- the configuration ------------------------------------------------------------------------ */
 
 struct peers_conf {
 	struct peers_conf *next;
-	struct config *config;     /* whose it is */
-	struct proxy *proxy;       /* name, log targets, bind line, servers; nowhere else */
-	const char *local;         /* how this process is called */
-	struct bind_conf *bind;    /* where it is met; NULL: nothing is said of that */
-	const char *bind_word;     /* "bind" or "peer", which said it; NULL: neither has */
-	bool mixed_told;           /* that both have was reported */
+	struct config *config;     /* the one it belongs to */
+	/* name, log targets, bind line, servers; not in the list of proxies */
+	struct proxy *proxy;
+	const char *local;         /* name of this process */
+	struct bind_conf *bind;    /* the address for peers; NULL: not given */
+	const char *bind_word;     /* the line with that address, "bind" or "peer"; NULL: neither */
+	bool mixed_told;           /* the use of both was reported */
 	bool has_local;            /* a line names this process */
 	int local_line;
-	struct server *template;   /* `peer-template`: how to reach those of its name; or NULL */
+	/* `peer-template`: the settings for peers of its name; or NULL */
+	struct server *template;
 	unsigned shards;           /* 0: each peer gets all keys */
 	bool disabled;
-	bool is_used;              /* it has a peer that is this process, and is not disabled */
+	bool is_used;              /* it has a peer that is this process, and it is not disabled */
 	struct listener *listener; /* owned, under a lock; NULL: none, or closed */
 	struct peers *run;         /* borrowed; NULL before the generation starts */
 };
@@ -68,65 +70,68 @@ struct peers_config {
 };
 extern struct slot peers_config_slot, peers_server_slot; /* the latter: int, `shard` */
 struct peers_config *peers_config_of(const struct config *cfg);
-/* Which part of the keys a peer gets; 0: all of them. */
+/* Returns the part of the keys that a peer gets; 0: all of them. */
 unsigned peers_shard(const struct peers_conf *c, const struct server *srv);
-/* Is this the line of this process itself? */
+/* Returns true if the line describes this process itself. */
 static inline bool peers_is_local(const struct peers_conf *c, const struct server *srv)
 {
 	return strcmp(srv->name, c->local) == 0;
 }
 
-/* The address of the bind line; NULL: none. */
+/* Returns the address of the bind line; NULL: none. */
 static inline const struct listener_conf *peers_listens_at(const struct peers_conf *c)
 {
 	return c->bind && !list_is_empty(&c->bind->listeners)
 		? list_first(&c->bind->listeners, struct listener_conf, link) : NULL;
 }
 
-/* --- what runs: all of a section's home ------------------------------------------------------- */
+/* --- state at run time: all of it belongs to a section's home --------------------------------- */
 
-/* A table that is shared. */
+/* A shared table. */
 struct shared_table {
 	struct list link;             /* in peers->tables */
 	struct table *table;          /* of the generation in force */
 	struct table_state *state;    /* counted */
-	char *name;                   /* owned: what it is called among peers */
-	struct peers_table definition;/* as we tell of it */
-	uint32_t number;              /* of the change that was taken last */
-	uint32_t told;                /* at a stop: what all peers are sure to have */
-	/* Changes not sent to every peer yet: entries, held, of the numbers <first> on. */
+	char *name;                   /* owned: its name among peers */
+	struct peers_table definition;/* as we announce it */
+	uint32_t number;              /* of the latest change collected */
+	/* at a stop: up to which number all peers certainly have the changes */
+	uint32_t told;
+	/* Changes not sent to every peer yet: entries, held, numbered from <first> on. */
 	struct table_entry **log;
-	uint32_t first, count, room;  /* room: a power of two; the place of n is n % room */
+	uint32_t first, count, room;  /* room: a power of two; number n is at n % room */
 };
 
 enum share_mode {
-	SHARE_LOG,     /* sends what the log has from <next> on */
-	SHARE_WALK,    /* walks the table: what has changed since <acked> */
-	SHARE_TEACH,   /* walks the table: all of it */
-	SHARE_TAUGHT,  /* was taught, and waits until that is so for all tables */
+	SHARE_LOG,     /* sends the log from <next> on */
+	SHARE_WALK,    /* walks the table: sends entries changed since <acked> */
+	SHARE_TEACH,   /* walks the table: sends all entries */
+	SHARE_TAUGHT,  /* has finished teaching, and waits until all tables have */
 };
 
-/* How a table is at a peer: other keys, other data. */
+/* How a peer's table differs: other keys, other data. */
 enum difference { DIFFERS_NOT, DIFFERS_KEYS, DIFFERS_DATA };
 
-/* One peer and one table. */
+/* The state of one table with one peer. */
 struct share {
 	struct list link;             /* in peer->shares */
 	struct shared_table *shared;
-	struct table_part *part;      /* `sum`: what the peer counts; NULL: it is put into ours */
-	uint32_t acked;               /* the last of our numbers that the peer is sure to have */
-	/* of its link: */
+	/* `sum`: the counts of the peer; NULL: they are merged into ours */
+	struct table_part *part;
+	uint32_t acked;               /* the last of our numbers that the peer certainly has */
+	/* per link: */
 	enum share_mode mode;
-	uint32_t next;                /* of the log */
-	uint32_t base;                /* of a walk: what had happened when it began */
-	uint32_t pushed;              /* the last number that was sent */
+	uint32_t next;                /* in the log */
+	uint32_t base;                /* of a walk: the last number when it began */
+	uint32_t pushed;              /* the last number sent */
 	struct table_cursor at;
-	struct table_entry *held;     /* what the walk has found, and sends next; held */
-	bool is_defined;              /* the peer has told what its table is like */
-	bool agrees;                  /* and that fits ours */
+	struct table_entry *held;     /* the entry found by the walk and sent next; held */
+	bool is_defined;              /* the peer has announced its table */
+	bool agrees;                  /* and its definition matches ours */
 	bool ack_due;
-	uint8_t told;                 /* enum difference: logged last; outlives a link */
-	uint32_t last, got;           /* of its numbers: that came last; of those to be acked */
+	uint8_t told;                 /* enum difference: logged last; kept across links */
+	/* of its numbers: received last; received last among those to be acked */
+	uint32_t last, got;
 	struct peers_table theirs;
 };
 
@@ -135,18 +140,19 @@ struct peer {
 	struct peers *section;
 	char *name;                   /* owned */
 	struct server *srv;           /* of the generation in force */
-	struct addr found;            /* of a template: where it is; ADDR_NONE: its line says it */
-	bool is_listed;               /* of a template: its name stands for it still */
+	/* with a template: its address; ADDR_NONE: it has its own line */
+	struct addr found;
+	bool is_listed;               /* with a template: the name still resolves to it */
 	bool is_local;
 	struct list shares;
-	struct peers_link *up;        /* NULL: there is none, not even an attempt */
-	uint64_t dial_at_ms;          /* not before */
-	uint64_t pid;                 /* of the process that came last; 0: none has */
-	bool has_told;                /* what it counts, for sums */
+	struct peers_link *up;        /* NULL: no link, not even an attempt */
+	uint64_t dial_at_ms;          /* earliest time of the next attempt */
+	uint64_t pid;                 /* of the last process that connected; 0: none */
+	bool has_told;                /* it has sent its counts, for sums */
 	bool asked_in_vain;           /* it could not teach us everything */
-	bool complained;              /* that it is away, or speaks nonsense, was logged */
+	bool complained;              /* its absence, or a protocol error, was logged */
 	/* for `show peers` */
-	unsigned last_status;         /* 0, or of a hello; PEERS_STATUS_* */
+	unsigned last_status;         /* 0, or from a hello; PEERS_STATUS_* */
 	uint64_t hello_ms;            /* of the last handshake; 0: never */
 	unsigned sent_beats, got_beats, missed_beats, attempts, faults, collisions;
 };
@@ -154,39 +160,39 @@ struct peer {
 enum peers_resync { RESYNC_LOCAL, RESYNC_REMOTE, RESYNC_DONE };
 
 struct peers {
-	struct list link;             /* of thread 0: all of them */
+	struct list link;             /* thread 0's list of all */
 	char *name;                   /* owned */
 	unsigned home;
-	struct peers_names *names;    /* owned, of thread 0; NULL: it never had a template */
-	/* of its home: */
-	struct config *config;        /* counted; NULL: no generation wants it */
+	struct peers_names *names;    /* owned, of thread 0; NULL: never had a template */
+	/* used by its home: */
+	struct config *config;        /* counted; NULL: no generation has it */
 	struct peers_conf *conf;
 	struct list peers, tables, links;
 	struct peers_found *found;    /* owned: the answer for its template; NULL: none yet */
-	struct task *task;            /* takes what has changed, dials */
+	struct task *task;            /* collects changes, connects */
 	enum peers_resync resync;
-	bool has_met;                 /* a link was up, once */
+	bool has_met;                 /* a link has been up */
 	uint64_t resync_end_ms;
 	struct peers_link *teacher;   /* the peer that was asked for everything */
-	bool is_stopping;             /* its old links are gone, and the new process is taught */
-	bool is_taught, has_stopped;  /* then, one after the other */
+	bool is_stopping;             /* its old links are gone, the new process is being taught */
+	bool is_taught, has_stopped;  /* afterwards, in this order */
 	unsigned stop_tries;
 	uint64_t begun_us;            /* wall clock */
 	uint64_t calls;               /* of its task */
 };
 
 enum link_state {
-	LINK_DIALS,     /* no connection yet */
+	LINK_DIALS,     /* connecting */
 	LINK_ASKED,     /* our hello is sent */
-	LINK_GREETED,   /* accepted: the peer's hello is awaited */
+	LINK_GREETED,   /* accepted: waiting for the peer's hello */
 	LINK_UP,
-	LINK_LEAVES,    /* says its last word */
+	LINK_LEAVES,    /* sends its last message */
 };
 
-/* Texts of servers' keys, by the numbers that they have on a link. */
+/* Texts of server keys, by their numbers on a link. */
 struct peers_words {
 	struct {
-		const struct shared_table *of; /* out: whose text that is, */
+		const struct shared_table *of; /* out: the table with that text, */
 		uint32_t word;                 /* and its number there */
 		char *text;                    /* in: owned */
 	} all[PEERS_WORDS];
@@ -195,166 +201,176 @@ struct peers_words {
 struct peers_link {
 	struct list link;             /* in peers->links */
 	struct peers *section;
-	struct peer *peer;            /* NULL: the peer has not said its name yet */
-	struct config *config;        /* counted: its connection's settings are there */
-	struct conn *conn;            /* NULL: <dial> is at it */
+	struct peer *peer;            /* NULL: the peer's name is not known yet */
+	struct config *config;        /* counted: has the settings of its connection */
+	struct conn *conn;            /* NULL: <dial> is opening it */
 	struct dial dial;
-	struct task *task;            /* deadlines; goes on after a long turn */
+	struct task *task;            /* deadlines; continues after a long turn */
 	enum link_state state;
 	struct strbuf in, out;
 	size_t sent;                  /* bytes of <out> */
 	uint64_t opened_ms, heard_ms, said_ms;
-	uint64_t lesson_ms;           /* when it was asked, or last taught us something */
+	uint64_t lesson_ms;           /* when it was asked to teach, or last taught us something */
 	bool asked;                   /* it was asked to teach us everything */
 	bool has_to_teach;            /* it has asked for everything, or is the new process */
-	bool awaits_confirm;          /* it was told that this is all */
-	bool confirm_due;             /* it has told us that */
-	bool has_taught, was_refused; /* at a stop: it is done; it was not reached */
-	bool holds;                   /* <in> begins with a change that a lesson must not undo */
-	struct share *to, *from;      /* what updates on the wire are about; NULL: none */
+	bool awaits_confirm;          /* we have sent the end of the lesson */
+	bool confirm_due;             /* we have received the end of the lesson */
+	bool has_taught, was_refused; /* at a stop: it is done; it could not be reached */
+	bool holds;                   /* <in> starts with a change that a lesson must not undo */
+	struct share *to, *from;      /* the current tables of updates on the wire; NULL: none */
 	struct peers_words *words_out, *words_in; /* owned; NULL: none yet */
 	uint64_t calls;
 };
 
 /* --- peers.c: sections ------------------------------------------------------------------------ */
 
-/* Made or found by name, on thread 0. NULL: no memory. */
+/* Returns the section with this name, created if needed. On thread 0. Returns NULL: no memory. */
 struct peers *peers_run_of(const char *name);
-/* The next of all, NULL: the first, or no more. Any thread; names and homes never change. */
+/* Returns the next section of all; <p> NULL: the first; NULL at the end. Any thread; names and
+ * homes never change.
+ */
 struct peers *peers_next(const struct peers *p);
-/* The calling thread's sections, before and behind its loop. */
+/* Called by each thread before and after its loop. */
 bool peers_thread_init(void);
 void peers_thread_fini(void);
 bool peers_init(void);
-/* What the generation says from now on, for <p>'s home; takes over a reference to it. NULL: no
- * generation has the section any more. <stop>: teach the successor instead. From thread 0. False:
- * no memory.
+/* Passes the settings of a generation to <p>'s home, which gets a reference to it. <c> NULL: no
+ * generation has the section any more. <stop>: teach the successor instead. From thread 0. Returns
+ * false: no memory.
  */
 bool peers_order(struct peers *p, struct peers_conf *c, struct config *config, bool stop);
 
-/* The names that the generation's template asks for, or with NULL none. On thread 0. False: no
- * memory.
+/* Resolves the names of the generation's template from now on; <c> NULL: none. On thread 0. Returns
+ * false: no memory.
  */
 bool peers_follow_names(struct peers *p, const struct peers_conf *c);
 
-/* --- peers_names.c: peers whose addresses a name server tells --------------------------------- */
+/* --- peers_names.c: peers whose addresses come from DNS --------------------------------------- */
 
-/* The peers that the name of a template stands for. */
+/* The addresses that a template's name resolves to. */
 struct peers_found {
 	struct message message;
-	void (*told)(struct peers *p, struct peers_found *f); /* takes it over */
+	void (*told)(struct peers *p, struct peers_found *f); /* takes ownership */
 	struct peers *p;
-	bool is_anew;                 /* another name: the peers of the last one are left */
+	/* for another name: the peers of the previous one are dropped */
+	bool is_anew;
 	unsigned count;
 	struct addr all[PEERS_FOUND_MAX];
 };
 
-/* Asks for the name of <c>'s template from now on, and gives each answer to <told>, at the home;
- * NULL, or a section without one: not any more. On thread 0. False: no memory.
+/* Resolves the name of <c>'s template from now on, and passes each answer to <told>, at the home;
+ * <c> NULL, or without a template: stops. On thread 0. Returns false: no memory.
  */
 typedef void peers_told_fn(struct peers *p, struct peers_found *f);
 bool peers_names_follow(struct peers *p, const struct peers_conf *c, peers_told_fn *told);
-/* Is this the process itself? */
+/* Returns true if <a> is an address of this process. */
 bool peers_is_own(const struct peers_conf *c, const struct addr *a);
-/* What this process calls itself on the link of a peer of a template, ADDR_MAX bytes. */
+/* Writes the name of this process on the link of a template's peer to <out>, ADDR_MAX bytes. */
 void peers_own_name(const struct peers_link *l, char *out);
-/* Where a peer is met; false: that is not known. */
+/* Returns the address of a peer; false: not known. */
 bool peers_address(const struct peer *peer, struct server_addr *out);
 
 /* --- peers_lesson.c: the teacher -------------------------------------------------------------- */
 
 void peers_log(const struct peers *p, int level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Others may know what we do not. <first>: the process may have taken over from another one. */
+/* Starts a resync: others may have entries that this process lacks. <first>: the process may have
+ * taken over from another.
+ */
 void peers_lesson_begin(struct peers *p, bool first);
-/* Now and then. Returns the link that was asked and is to be pushed, or NULL. */
+/* Called from time to time. Returns the link that was asked and must be pushed, or NULL. */
 struct peers_link *peers_lesson_look(struct peers *p, uint64_t now_ms, uint64_t *next_ms);
-/* Has it everything that others know? */
+/* Returns true if it has everything that others have. */
 bool peers_is_complete(const struct peers *p);
-/* Is it about to learn what others know? What it has counted meanwhile is little, and must not be
- * put over that: no peer is told before.
+/* Returns true if it is about to be taught. Its own counts are small until then, and must not
+ * replace those of others: no peer gets them before.
  */
 bool peers_is_learning(const struct peers *p);
-/* Links ask to be taught as they come up, and tell how it ended. */
+/* Called when links come up, to ask for a lesson, and when a lesson has ended. */
 void peers_link_is_up(struct peers_link *l);
 void peers_was_taught(struct peers_link *l, bool all);
-/* The link of a peer ended: it is tried again, later. */
+/* Called when the link of a peer has ended: schedules the next attempt. */
 void peers_link_ended(struct peers_link *l, bool was_up);
 
 /* --- peers_listen.c --------------------------------------------------------------------------- */
 
-/* Opens the sockets of <cfg>; those that <prev> has at the same address are shared. */
+/* Opens the sockets of <cfg>, sharing those that <prev> has at the same address. */
 bool peers_listen_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
-/* Its home begins to accept. */
+/* Starts to accept on its home. */
 void peers_listen_start(const struct peers_conf *c);
-/* From any thread. */
+/* Any thread. */
 void peers_listen_close(struct peers_conf *c);
 
 /* --- peers_link.c: connections ---------------------------------------------------------------- */
 
-/* Begins to connect to a peer. */
+/* Starts to connect to a peer. */
 void peers_link_dial(struct peer *peer);
-/* A peer has connected: its hello is awaited on <fd>. */
+/* Starts a link for a peer that has connected on <fd> and waits for its hello. */
 void peers_link_accept(struct peers_conf *c, int fd);
-/* Ends it, without a word. */
+/* Ends the link without a last message. */
 void peers_link_end(struct peers_link *l);
-/* Sends what there is to send. False: the link has ended. */
+/* Sends pending data. Returns false: the link has ended. */
 bool peers_link_push(struct peers_link *l);
-/* The generation of its settings is replaced: goes on with the new ones, or ends. */
+/* Called when the generation of its settings is replaced: continues with the new settings, or ends.
+ */
 void peers_link_follow(struct peers_link *l);
 bool peers_link_init(void);
 
-/* --- peers_tables.c: shared tables, and how far each peer is with them ------------------------ */
+/* --- peers_tables.c: shared tables, and the progress of each peer ----------------------------- */
 
-/* The tables of the generation in force become the shared ones. True: there are new ones. */
+/* Shares the tables of the generation in force. Returns true if there are new ones. */
 bool peers_tables_follow(struct peers *p);
-/* Does one of them tell sums? */
+/* Returns true if one of them sends sums. */
 bool peers_tables_add(const struct peers *p);
 void peers_tables_free(struct peers *p);
-/* Takes what has changed, numbers it. */
+/* Collects changes and numbers them. */
 void peers_tables_take(struct peers *p);
-/* At a stop, while it is known what peers have: what they have not is for the successor to tell. */
+/* Called at a stop, while the state of peers is known: the successor must send the rest. */
 void peers_tables_stop(struct peers *p);
-/* Forgets what all peers were sent. */
+/* Removes entries from the logs that all peers were sent. */
 void peers_tables_trim(struct peers *p);
-/* A peer knows of all tables; after changes of either. False: no memory. */
+/* Creates the shares of a peer for all tables; called after changes of either. Returns false: no
+ * memory.
+ */
 bool peers_shares_follow(struct peer *peer);
 void peers_shares_free(struct peer *peer);
-/* A link begins or ends: what is of it is as in the beginning. */
+/* Called when a link begins or ends: resets the per-link state. */
 void peers_shares_reset(struct peer *peer);
-/* It is there, or it is gone: sums are with or without its present. */
+/* Called when the peer is there or gone: its current counts are part of sums or not. */
 void peers_shares_set_up(struct peer *peer, bool up);
-/* The process that knew what it has acknowledged is gone. */
+/* Called when the process that had acknowledged changes is gone. */
 void peers_shares_forget(struct peer *peer);
-/* Begins to teach all tables. */
+/* Starts to teach all tables. */
 void peers_shares_teach(struct peer *peer);
-/* It is sure to know what it was taught, and gets what came since. */
+/* Called when the peer has confirmed a lesson: continues with later changes. */
 void peers_shares_confirmed(struct peer *peer);
-/* The entry of number <n> in the log. */
+/* Returns the entry of number <n> in the log. */
 static inline struct table_entry *shared_log_at(const struct shared_table *s, uint32_t n)
 {
 	return s->log[n & (s->room - 1)];
 }
 
-/* Is the next message a change that a peer tells while another one teaches? A lesson says what was
- * true before: the change is taken when the lesson is over.
+/* Returns true if the next message is a change from one peer while another one teaches. A lesson
+ * contains older values: the change is handled after the lesson.
  */
 bool peers_learn_later(const struct peers_link *l, struct slice in);
 
-/* --- peers_tell.c: what is sent --------------------------------------------------------------- */
+/* --- peers_tell.c: sending -------------------------------------------------------------------- */
 
-/* Adds updates to l->out, <budget> at most. True: there may be more. *failed: no memory. */
+/* Appends at most <budget> updates to l->out. Returns true if there may be more. *failed: no
+ * memory.
+ */
 bool peers_tell(struct peers_link *l, unsigned budget, bool *failed);
 
-/* --- peers_learn.c: what comes ---------------------------------------------------------------- */
+/* --- peers_learn.c: receiving ----------------------------------------------------------------- */
 
-/* Looks at the messages to come, and has the entries that they are about fetched from memory. How
- * many of them, at least 1, are to be taken before it is asked again.
+/* Looks ahead in the received messages and prefetches their entries. Returns how many messages, at
+ * least 1, to handle before the next call.
  */
 unsigned peers_learn_soon(struct peers_link *l, struct slice in);
-/* Takes the message. False: it broke the protocol; <why> says how. */
+/* Handles a message. Returns false: protocol error, described in <why>. */
 bool peers_learn(struct peers_link *l, const struct peers_msg *m, const char **why);
-/* Adds the acks that are due to l->out. False: no memory. */
+/* Appends the acks that are due to l->out. Returns false: no memory. */
 bool peers_ack_all(struct peers_link *l);
 void peers_words_free(struct peers_words **w);
 

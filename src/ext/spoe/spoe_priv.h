@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spoe_priv.h - what the files of the engine share
+/* spoe_priv.h - declarations shared by the files of the engine
  *
  *     spoe_file.c    the file: agents, messages, groups
- *     spoe.c         the filter, the action: when something is sent, what an answer does
- *     spoe_link.c    connections, and the requests that are under way on them
+ *     spoe.c         the filter, the action: when messages are sent, handling of answers
+ *     spoe_link.c    connections, and the outstanding requests on them
  */
 #ifndef EXT_SPOE_PRIV_H
 #define EXT_SPOE_PRIV_H
@@ -17,7 +17,7 @@
 #include "proxy/proxy.h"
 #include "stream/filter.h"
 
-/* X(name, word, where it happens: expressions are valid there) */
+/* X(name, word, phase in which its expressions are evaluated) */
 #define SPOE_EVENTS(X) \
 	X(CLIENT_SESSION, "on-client-session", EXPR_FE_CONN) \
 	X(TCP_REQUEST_FE, "on-frontend-tcp-request", EXPR_FE_REQ_CNT) \
@@ -32,7 +32,7 @@ enum spoe_event {
 #define X(name, word, phase) SPOE_##name,
 	SPOE_EVENTS(X)
 #undef X
-	SPOE_EVENT_COUNT, /* of a group: a rule sends it */
+	SPOE_EVENT_COUNT, /* of a group: sent by a rule */
 };
 const char *spoe_event_word(enum spoe_event event);
 
@@ -43,8 +43,8 @@ struct spoe_arg {
 };
 
 struct spoe_message {
-	struct spoe_message *next;      /* of the engine, in the order of the file */
-	struct spoe_message *next_here; /* of the event or of the group, in the order of its line */
+	struct spoe_message *next;      /* in the engine, in the order of the file */
+	struct spoe_message *next_here; /* in the event or the group, in the order of its line */
 	struct slice id;
 	struct spoe_arg *args, **args_end;
 	unsigned char arg_count;
@@ -56,7 +56,7 @@ struct spoe_message {
 	bool is_used;
 };
 
-/* A list of names on lines `messages` and `groups`. */
+/* A list of names from lines `messages` and `groups`. */
 struct spoe_name {
 	struct spoe_name *next;
 	const char *text;
@@ -70,10 +70,10 @@ struct spoe_group {
 	bool is_used;
 };
 
-/* The connections of one thread to an agent. */
+/* The connections of a thread to an agent. */
 struct spoe_pool {
 	struct list links;       /* of struct spoe_link */
-	struct list queue;       /* of requests that no link has taken yet */
+	struct list queue;       /* of requests not assigned to a link yet */
 	unsigned link_count, opening, queued;
 };
 
@@ -92,7 +92,7 @@ struct spoe_agent {
 	const char *error_var, *process_var, *total_var; /* or NULL */
 	unsigned options;                /* enum spoe_option */
 	int64_t timeout_ms;              /* processing; 0: none */
-	uint64_t frame_size;             /* 0: as large as can be */
+	uint64_t frame_size;             /* 0: the maximum */
 	struct spoe_name *messages, *groups, *names;
 	struct log_settings log;
 	char engine_id[40];              /* a UUID of the process */
@@ -113,42 +113,44 @@ struct spoe_engine {
 extern struct slot spoe_config_slot;
 extern const struct conf_section spoe_sections[];
 extern const struct conf_keyword spoe_keywords[];
-/* Of the filter's kind. */
+/* Functions of the filter's kind. */
 bool spoe_line_parse(struct conf_line *l, struct filter_conf *conf);
 bool spoe_line_check(struct config *cfg, struct filter_conf *conf, struct diag_list *diags);
 
 /* --- requests: spoe_link.c -------------------------------------------------------------------- */
 
-/* Why there is no answer: what `option set-on-error` says. */
+/* Why there is no answer: the values of `option set-on-error`. */
 enum {
 	SPOE_ERR_TIMEOUT = 1, SPOE_ERR_RESOURCES = 2, SPOE_ERR_TOO_BIG = 3,
 	SPOE_ERR_INTERRUPTED = 5,
-	SPOE_ERR_UNKNOWN = 255, SPOE_ERR_SPOP = 256, /* and what SPOP calls it */
+	SPOE_ERR_UNKNOWN = 255, SPOE_ERR_SPOP = 256, /* plus the code in SPOP */
 };
 
 struct spoe_link;
 
 struct spoe_request {
-	struct list link;               /* of a pool's queue, or of its link's requests */
-	struct spoe_agent *agent;       /* NULL: it is over */
+	struct list link;               /* in a pool's queue, or among its link's requests */
+	struct spoe_agent *agent;       /* NULL: the request is over */
 	struct spoe_link *on;           /* NULL: in the queue */
 	uint64_t id;                    /* its number on the link */
-	struct slice payload;           /* messages; stays where it is meanwhile */
-	/* It is over: <status> 0 and the actions of the answer, or why not. Once; maybe before
-	 * spoe_request_begin() returns.
+	struct slice payload;           /* the messages; must stay in place until it is over */
+	/* Called once when the request is over: <status> 0 and the actions of the answer, or the
+	 * reason of failure. May be called before spoe_request_begin() returns.
 	 */
 	void (*done)(struct spoe_request *rq, unsigned status, struct slice actions);
 };
 
-/* The smallest frame that carries <payload> bytes, at most. */
+/* Bytes of a frame besides its payload, at most. */
 #define SPOE_FRAME_HEAD 32
-/* The largest payload that can be sent to an agent. */
+/* Returns the largest payload that can be sent to an agent. */
 size_t spoe_payload_max(const struct spoe_agent *agent);
-/* Sends <rq>, whose payload and done are set. On the thread of its stream, like all. */
+/* Sends <rq>, whose payload and done are set. Must be called on the thread of its stream, as all of
+ * these.
+ */
 void spoe_request_begin(struct spoe_agent *agent, struct spoe_request *rq);
-/* The agent that the stream of a link speaks to; NULL: the stream is another one. */
+/* Returns the agent that the stream of a link talks to; NULL: it is another kind of stream. */
 const struct spoe_agent *spoe_agent_of_stream(const struct stream *s);
-/* The stream does not wait for it any more; harmless when it is over. */
+/* Called when the stream no longer waits for the request; harmless if it is over. */
 void spoe_request_cancel(struct spoe_request *rq);
 
 #endif
