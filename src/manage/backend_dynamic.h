@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* backend_dynamic.h - backends that are added and removed at run time
+/* backend_dynamic.h - adding and removing backends at run time
  *
- * Threads: any, between config_edit_begin() and _end(), so that the generation stays the live one.
- *          A new backend is not published. No look-up and no list leads to what is removed;
- *          its memory is given back when its last user has gone.
+ * Threads: any, between config_edit_begin() and _end(), so that the generation stays live. A new
+ *          backend is not published. A removed backend is in no look-up and no list; its memory is
+ *          freed after its last user has left.
  * Manual : management 9.3, add backend, del backend, wait be-removable.
  */
 #ifndef MANAGE_BACKEND_DYNAMIC_H
@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "proxy/proxy.h"
 
-/* What `add backend` asks for; all texts borrowed. */
+/* The parameters of `add backend`; all texts are borrowed. */
 struct backend_want {
 	const char *name;
 	struct proxy *defaults; /* of the live generation */
@@ -27,13 +27,15 @@ enum backend_removal {
 	BACKEND_REMOVAL_NEVER, /* something else must change first */
 };
 
-/* Makes it; what the check phase warns of is added to <said>, a line each. NULL: <said> tells why
- * not, without a line feed behind it.
+/* Creates a backend; warnings of the check phase are appended to <said>, one per line. Returns NULL
+ * with the reason in <said>, without a line feed at its end.
  */
 struct proxy *backend_add(const struct backend_want *want, struct strbuf *said);
-/* May it be removed, and if not, *why not (static). Without the edit lock too: then for now. */
+/* Returns if it may be removed, otherwise with *why set (static). Also without the edit lock: then
+ * only valid for now.
+ */
 enum backend_removal backend_removal_state(const struct proxy *be, const char **why);
-/* Removes it; false: *why (static). */
+/* Removes it. Returns false with *why set (static). */
 bool backend_remove(struct proxy *be, const char **why);
 
 #endif
