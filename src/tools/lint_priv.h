@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lint_priv.h - what the files of --lint share
+/* lint_priv.h - declarations shared by the files of --lint
  *
  *     lint.c         reading
- *     lint_findings.c  findings, the parser's own words, what is ignored, order
+ *     lint_findings.c  findings, parser messages, ignored findings, sorting
  *     lint_rules.c   the table: identifiers, explanations, suggestions
  *     lint_print.c   text, JSON, SARIF
- *     lint_look.c    questions about lines and sections
- *     lint_dead.c    what nothing uses, what is never reached
- *     lint_rule.c    conditions and patterns that mean something else than they look like
+ *     lint_look.c    queries about lines and sections
+ *     lint_dead.c    unused objects, unreachable rules
+ *     lint_rule.c    conditions and patterns that mean something else than they seem to
  *     lint_count.c   counters and tables
  *     lint_run.c     timeouts, servers, logs
- *     lint_secure.c  TLS, secrets, doors that stand open
+ *     lint_secure.c  TLS, secrets, open access
  */
 #ifndef TOOLS_LINT_PRIV_H
 #define TOOLS_LINT_PRIV_H
@@ -57,19 +57,19 @@ struct lint_finding {
 	const char *file; /* NULL: the parser names none */
 	int line, column, length; /* from 1; 0: unknown */
 	const char *message;
-	const char *hint;  /* the parser's; NULL: the rule's suggestion */
+	const char *hint;  /* the parser's; NULL: use the rule's suggestion */
 };
 
-/* A name somewhere in a word. */
+/* An occurrence of a name in a word. */
 struct lint_name {
 	uint64_t hash;
 	int line, word;
 };
 
-/* Where the sections of a line's neighbourhood begin; -1: there is none. */
+/* The sections around a line, as indexes of their first lines; -1: none. */
 struct lint_sections {
-	int next;     /* behind the line */
-	int defaults; /* the last section `defaults` before it */
+	int next;     /* after the line */
+	int defaults; /* the last `defaults` section before it */
 };
 
 struct lint {
@@ -87,10 +87,12 @@ struct lint {
 void lint_look(struct lint *x);
 
 /* --- lint_findings.c */
-/* Says something about word <word> of a line. */
+/* Reports a finding about word <word> of a line. */
 void lint_say(struct lint *x, enum lint_id id, const struct source_line *l, int word,
 	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Adds what the parser says, sorts, and leaves out what a comment asks to ignore. */
+/* lint_add_diagnostics() adds the parser's messages; lint_settle() sorts all and drops those that a
+ * comment asks to ignore.
+ */
 void lint_add_diagnostics(struct lint *x, const struct diag_list *diags);
 void lint_settle(struct lint *x);
 void lint_fini(struct lint *x);
@@ -99,39 +101,46 @@ void lint_fini(struct lint *x);
 void lint_print(const struct lint *x, enum tools_output output, FILE *out);
 
 /* --- lint_look.c */
-/* The next line of a section that counts, behind <i>; -1: none. Begin with the section's own. */
+/* Returns the next line of a section after <i>, ignoring lines that do not count; -1: none. Start
+ * with the section's own line.
+ */
 int lint_next(const struct lint *x, int section, int i);
-/* The next line that begins a section, behind <i>; -1: none. Begin with -1. */
+/* Returns the next line after <i> that starts a section; -1: none. Start with -1. */
 int lint_next_section(const struct lint *x, int i);
-/* Is <section> one of those names ("frontend listen")? */
+/* Returns true if the kind of <section> is one of <names> ("frontend listen"). */
 bool lint_is(const struct lint *x, int section, const char *names);
-/* The last line of the section that begins so, else of the defaults behind it; NULL: none. */
+/* Returns the last line of the section that starts with <words>, else of its defaults; NULL: none.
+ */
 const struct source_line *lint_setting(const struct lint *x, int section, const char *words);
-/* Is the section in HTTP mode? */
+/* Returns true if the section is in HTTP mode. */
 bool lint_is_http(const struct lint *x, int section);
-/* Does <text> have <name> as a word of its own? */
+/* Returns true if <text> contains <name> as a separate word. */
 bool lint_names(const char *text, const char *name);
-/* Notes sections, places, and every name of every line that counts. False: no memory. */
+/* Indexes sections, places, and every name in every line that counts. Returns false: no memory. */
 bool lint_index(struct lint *x);
-/* The line of that file and number; -1: none was read. */
+/* Returns the index of the line with this file and number; -1: not read. */
 int lint_line_at(const struct lint *x, const char *file, int number);
-/* The next place where <name> stands, behind its own keyword; NULL: none. Begin with NULL. */
+/* Returns the next occurrence of <name>, not counting a line's keyword; NULL: none. Start with
+ * NULL.
+ */
 const struct lint_name *lint_next_use(const struct lint *x, const char *name,
 				      const struct lint_name *at);
-/* The first such place in line <line> or behind it. */
+/* Returns the first such occurrence in or after line <line>. */
 const struct lint_name *lint_first_use(const struct lint *x, const char *name, int line);
-/* Is <name> used by any line but those of section <except> (-1: none) and but <line>? */
+/* Returns true if <name> is used in a line other than <line> and outside section <except> (-1:
+ * none).
+ */
 bool lint_is_used(const struct lint *x, const char *name, int except, int line);
-/* The word "if" or "unless"; l->count: there is no condition. */
+/* Returns the index of the word "if" or "unless"; l->count: no condition. */
 int lint_condition(const struct source_line *l);
-/* The value behind <option> on a line ("crt"); NULL: it is not there. */
+/* Returns the value after <option> ("crt") on a line; NULL: not there. */
 const char *lint_value(const struct source_line *l, const char *option);
-/* The index of that word; -1: it is not there. */
+/* Returns the index of that word; -1: not there. */
 int lint_word(const struct source_line *l, const char *option);
-/* Is it an address of this host only ("127.0.0.1:80", a UNIX socket)? */
+/* Returns true if it is an address of this host only ("127.0.0.1:80", a UNIX socket). */
 bool lint_is_local(const char *address);
 
-/* --- the rules, a file each */
+/* --- the rules, in one file each */
 void lint_dead(struct lint *x);
 void lint_reached(struct lint *x);
 void lint_twice(struct lint *x);
