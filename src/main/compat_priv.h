@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* compat_priv.h - the lines of a configuration, as the rows of changes between versions see them
+/* compat_priv.h - configuration lines, as the table of changes between versions sees them
  *
- * compat.c collects the lines while they are read, asks each row of compat_rows.c about them, and
- * prints what was found. A row knows words only: it never looks at what the parsers have made, so
- * it also tells of lines that are refused now.
+ * compat.c collects the lines while they are read, evaluates each row of compat_rows.c on them, and
+ * prints the matches. A row sees words only, never the results of the parsers, so it also matches
+ * lines that are refused now.
  */
 #ifndef MAIN_COMPAT_PRIV_H
 #define MAIN_COMPAT_PRIV_H
 
 #include <stdbool.h>
 
-/* Kinds of sections; a mask. */
+/* Kinds of sections, as a mask. */
 enum compat_place {
 	IN_GLOBAL = 1 << 0,
 	IN_DEFAULTS = 1 << 1,
@@ -32,56 +32,59 @@ struct compat_line {
 	int number;
 	const char **words;       /* without `no` and `default`; words[count] is NULL */
 	int count;
-	bool no;                  /* `no` or `default` stood before them */
-	bool is_cut;              /* an empty word stood behind them */
+	bool no;                  /* they followed `no` or `default` */
+	bool is_cut;              /* they were followed by an empty word */
 };
 
 struct compat_section {
 	struct compat_section *next;
 	enum compat_place place;
-	const struct compat_section *defaults; /* what it inherits from, or NULL */
+	const struct compat_section *defaults; /* the section it inherits from, or NULL */
 	struct compat_line opening;            /* "backend NAME from DEFAULTS" */
 	struct compat_line *first, **last;
 };
 
-/* What a row is asked about: a section, or a line of it. */
+/* The argument of a row: a section, or one of its lines. */
 struct compat_site {
 	const struct compat_section *sections; /* all of them */
 	const struct compat_section *section;
-	const struct compat_line *line;        /* the section's own where the row is of sections */
+	/* the section's opening line for rows about sections */
+	const struct compat_line *line;
 };
 
 enum compat_kind {
-	COMPAT_DEFAULT, /* without the line that keeps the old meaning, another one applies */
-	COMPAT_MEANING, /* the line means something else */
-	COMPAT_REFUSED, /* the line is an error */
-	COMPAT_TOLD,    /* the line means what it did, and a warning is printed */
+	COMPAT_DEFAULT, /* without a line that keeps the old meaning, a new default applies */
+	COMPAT_MEANING, /* the line has a new meaning */
+	COMPAT_REFUSED, /* the line is now an error */
+	COMPAT_TOLD,    /* the line keeps its meaning, but causes a warning */
 };
 
 /* One change. */
 struct compat_row {
-	const char *name;       /* of the row: tests and the page of the manual name it */
+	const char *name;       /* of the row: used by tests and the manual */
 	int before;             /* 206: 2.6 is known to have the old meaning; 0: <since> - 1 */
-	int since;              /* the first version that is known to have the new one */
+	int since;              /* the first version known to have the new meaning */
 	enum compat_kind kind;
-	unsigned places;        /* of the sections that it is about */
+	unsigned places;        /* kinds of sections it applies to */
 	const char *lines;      /* first words of the lines, alternatives between '|'; "*": any;
 				 * NULL: the section's own */
 	bool (*applies)(const struct compat_site *at); /* NULL: always */
-	const char *was, *is;   /* what it meant, what it means */
-	const char *keep;       /* what keeps the old meaning; NULL: nothing does */
+	const char *was, *is;   /* old meaning, new meaning */
+	const char *keep;       /* how to keep the old meaning; NULL: not possible */
 };
 
 /* Ends with a row without name. */
 extern const struct compat_row compat_rows[];
 
-/* Does the line begin with one of the <alternatives> ("stats socket|maxconn")? */
+/* Returns true if the line starts with one of the <alternatives> ("stats socket|maxconn"). */
 bool compat_line_is(const struct compat_line *l, const char *alternatives);
-/* Does a word of the line, from number <from> on, equal <word>? */
+/* Returns true if a word of the line equals <word>, from number <from> on. */
 bool compat_line_has(const struct compat_line *l, int from, const char *word);
-/* The last line of the section that begins so, else of what it inherits from; NULL: none. */
+/* Returns the last line of the section that starts so, else of the section it inherits from; NULL:
+ * none.
+ */
 const struct compat_line *compat_says(const struct compat_section *s, const char *alternatives);
-/* The last line that begins so of the sections `global`; NULL: none. */
+/* Returns the last line that starts so in the sections `global`; NULL: none. */
 const struct compat_line *compat_global(const struct compat_site *at, const char *alternatives);
 
 #endif

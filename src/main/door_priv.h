@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* door_priv.h - how a worker without rights reads a new configuration
+/* door_priv.h - reading a new configuration in a worker without privileges
  *
  *	worker (chrooted, unprivileged)            master (as it was started)
  *	  door.c  -"D", one end of a pair-->   master.c --fork--> reader.c
@@ -7,15 +7,15 @@
  *	     +----- struct door_question ---------------------------->
  *	     <----- struct door_answer, maybe a descriptor ----------+
  *
- * The worker is not trusted: it faces the network. So the master does not do what it says, but has
- * a process of its own, the reader, read the same configuration with the master's rights; what that
- * reading asks for (base/door.h) is the list of what is given, and the bind lines that it found are
- * the sockets that are opened. A worker that was taken over gets what any reload would give it,
- * and nothing else: no other file, no directory, no port. The reader lives for one reload; there is
- * one at a time for a worker.
+ * The worker is not trusted: it faces the network. So the master does not execute its requests, but
+ * forks a process, the reader, that reads the same configuration with the master's rights. Only
+ * files that this reading asks for (base/door.h) are given to the worker, and only sockets of its
+ * bind lines are opened. A compromised worker gets what any reload would give it, and nothing else:
+ * no other file, no directory, no port. The reader lives for one reload; a worker has at most one
+ * at a time.
  *
- * A link on the way to a file is followed unless it belongs to the worker's user: else the worker
- * could lead the reader from a folder of its own to any file of the system.
+ * A link in a path is followed unless it belongs to the worker's user: otherwise the worker could
+ * lead the reader from a directory of its own to any file of the system.
  */
 #ifndef MAIN_DOOR_PRIV_H
 #define MAIN_DOOR_PRIV_H
@@ -27,7 +27,7 @@
 
 #define DOOR_VERSION 1
 #define DOOR_TEXT_MAX 8192
-/* A reader that hears nothing, and a worker that gets no answer, give up. */
+/* Time after which a reader without requests, and a worker without an answer, give up. */
 #define DOOR_PATIENCE_S 300
 
 enum door_what {
@@ -40,14 +40,14 @@ struct door_question {
 	uint32_t what;       /* enum door_what */
 	int32_t flags;       /* of DOOR_OPEN; the family of DOOR_HOST */
 	uint32_t mode;       /* of DOOR_MAKE */
-	char text[DOOR_TEXT_MAX]; /* as much as is needed; struct door_socket of DOOR_LISTEN */
+	char text[DOOR_TEXT_MAX]; /* only as long as needed; struct door_socket of DOOR_LISTEN */
 };
 
-/* What comes with DOOR_LIST (names, in memory), DOOR_OPEN, _MAKE and _LISTEN is a descriptor. */
+/* DOOR_LIST (names, in memory), DOOR_OPEN, _MAKE and _LISTEN are answered with a descriptor. */
 struct door_answer {
-	int32_t error;       /* errno; 0 good */
+	int32_t error;       /* errno; 0: success */
 	int32_t value;       /* kind, user, group; length of an address */
-	char text[DOOR_TEXT_MAX]; /* a directory, an address, why not; as much as is needed */
+	char text[DOOR_TEXT_MAX]; /* a directory, an address, a reason; only as long as needed */
 };
 
 struct door_socket {
@@ -56,16 +56,19 @@ struct door_socket {
 	char netns[256], interface[64];
 };
 
-/* --- noted.c : all that is asked of the door from noted_begin() to noted_end() is noted, and
- * answered by the kernel. <make_none>: what is to be made is memory for now. False: no memory.
+/* --- noted.c: between noted_begin() and noted_end() all requests to the door are recorded, and
+ * answered by the kernel. <make_none>: files to be made are only memory for now. Returns false: no
+ * memory.
  */
 bool noted_begin(bool make_none);
 void noted_end(void);
-/* Was that asked? <mode>: of what it makes. */
+/* Returns true if this was requested. <mode>: of files to be made. */
 bool noted_has(enum door_what what, int flags, unsigned mode, const char *text);
-/* Relative names begin there from now on; NULL: nothing changes. */
+/* Sets the directory that relative names start from; NULL: no change. */
 void noted_directory(const char *path);
-/* The <n>th name that was noted, of what, with which flags; NULL: there are not that many. */
+/* Returns the name of the <n>th recorded request, with its type and flags; NULL: there are not that
+ * many.
+ */
 const char *noted_path(size_t n, enum door_what *what, int *flags);
 void noted_fini(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* options_priv.h - what the command line says, and the tables that it is read by */
+/* options_priv.h - the command line's options, and the tables used to read it */
 #ifndef MAIN_OPTIONS_PRIV_H
 #define MAIN_OPTIONS_PRIV_H
 
@@ -17,9 +17,9 @@
 /* Every module, in start-up order; ends with NULL. */
 extern const struct module *const main_modules[];
 
-/* --- options.c : what the command line says. All texts are borrowed from argv. */
+/* --- options.c: options of the command line. All texts are borrowed from argv. */
 
-/* --explain: which rules a request would meet. */
+/* --explain: the rules that a request would meet. */
 struct explain_options {
 	const char *request;         /* a request line; NULL: not asked for */
 	const char *src, *frontend;  /* --src, --frontend */
@@ -49,20 +49,20 @@ struct master_options {
 	int socket_count;
 };
 
-/* What is told of the version. */
+/* Output about the version. */
 struct version_options {
 	bool line, build;            /* -v, -vv */
 	bool word, numbers, branch;  /* -vq, -vqs, -vqb */
 };
 
-/* Of the system, what is not used. */
+/* System features that are disabled. */
 struct without_options {
 	bool epoll, poll;            /* -de, -dp */
 	bool splice;                 /* -dS */
 	bool reuseport;              /* -dR */
 };
 
-/* What is answered without a configuration; NULL: not asked for. */
+/* Queries answered without a configuration; NULL: not requested. */
 struct question {
 	const char *condition;       /* -cc */
 	const char *help_keyword;    /* --help-keyword */
@@ -71,7 +71,7 @@ struct question {
 
 /* --format, --lint, --language-server. */
 struct file_tools {
-	const char **paths;          /* owned; of either of the first two */
+	const char **paths;          /* owned; of one of the first two */
 	int path_count;
 	bool is_lint;                /* else --format */
 	bool check, write, serve;    /* --check, --write, --language-server */
@@ -111,43 +111,46 @@ struct main_options {
 	bool no_verify;              /* -dV */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
-	bool only_ipv4;              /* -4: of names that are resolved at run time */
+	bool only_ipv4;              /* -4: for names resolved at run time */
 	bool may_fork;               /* -dI */
 	int64_t maxconn;             /* -n; 0 unset */
 	int64_t proxy_maxconn;       /* -N; 0 unset */
 	int64_t memory_mb;           /* -m; 0 none */
-	const char *misunderstood;   /* the word that the usage is shown for */
+	const char *misunderstood;   /* the word because of which the usage is shown */
 };
 
 enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };
-/* Reads the command line; what is wrong was said. options_fini() in any case. */
+/* Reads the command line; errors were reported. options_fini() must be called in any case. */
 enum options_result options_parse(struct main_options *o, int argc, char **argv);
 void options_fini(struct main_options *o);
 void options_print_usage(FILE *out, const char *program);
 
 /* --- file_tools.c */
-/* Carries out --format, --lint or --language-server; the exit status, -1: none was asked for. */
+/* Runs --format, --lint or --language-server; returns the exit status, -1: none was requested. */
 int file_tools_run(const struct file_tools *t, const struct module *const *modules);
 
-/* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
+/* --- env.c: HAPROXY_* variables for the configuration, from the command line. False: no memory. */
 bool environment_publish(const struct main_options *o);
-/* Did -L name this process among its peers? */
+/* Returns true if -L named this process among its peers. */
 bool environment_names_peer(void);
-/* Once all is read: those that are of use in the configuration only. */
+/* Called after everything is read: removes variables that are only useful in the configuration. */
 void environment_forget(struct config *cfg);
 
-/* --- other_name.c : the program called by another name is another tool */
-/* Its command line becomes one of this program. False: exit with *status, said why. */
+/* --- other_name.c: the program called by another name is another tool */
+/* Replaces its command line with one of this program. Returns false: reported, exit with *status.
+ */
 bool other_name_enter(int *argc, char ***argv, int *status);
-/* A file without a name that holds <text>: the path by which to open it. False: said why not. */
+/* Creates a file without a name that holds <text>; <path> is the path to open it. Returns false:
+ * reported.
+ */
 bool memory_file(struct slice text, const char *name, char *path, size_t size);
 /* haterm.c, haload.c */
 bool haterm_enter(int *argc, char ***argv, int *status);
 bool haload_enter(int *argc, char ***argv, int *status);
 
 /* --- ask.c */
-/* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
- * 0 when there was one.
+/* Sends <command> to the Runtime API at UNIX socket <path> and writes its answer to <out>. Returns
+ * the exit status: 0 if there was an answer.
  */
 int ask_run(const char *path, const char *command, FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process_priv.h - the process: its rights, its files, those before it, what is told of it */
+/* process_priv.h - the process: its rights, its files, its predecessors, information about it */
 #ifndef MAIN_PROCESS_PRIV_H
 #define MAIN_PROCESS_PRIV_H
 
@@ -13,77 +13,81 @@
 struct main_options;
 struct main_settings;
 
-/* --- door.c, reader.c : files and ports for a reload in a process without rights (door_priv.h) */
-/* The process has given up rights that a new configuration may need. */
+/* --- door.c, reader.c: files and ports for a reload in an unprivileged process (door_priv.h) */
+/* Called when the process has dropped rights that a new configuration may need. */
 void door_need(void);
 bool door_is_needed(void);
-/* From here to door_end(), what is asked of the system by a name is asked of the master, if that is
- * needed and there is one. False: errno. From any thread, for one reload at a time.
+/* Until door_end(), requests to the system by name go to the master, if needed and if there is one.
+ * Returns false: errno. Any thread, for one reload at a time.
  */
 bool door_begin(void);
 void door_end(void);
-/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. <user>:
- * of the worker that asks, -1 unknown.
+/* In a process forked by the master: reads the configuration, answers on <fd>, then exits. <user>:
+ * of the requesting worker, -1: unknown.
  */
 void reader_run(int fd, uid_t user, const struct main_options *o) __attribute__((noreturn));
 
 /* --- rights.c */
-/* Reads "cap_net_raw,cap_sys_admin" into <caps>, bits by their numbers. False: *bad is none. */
+/* Parses "cap_net_raw,cap_sys_admin" into <caps>, as bits by number. Returns false with *bad set to
+ * the invalid word.
+ */
 bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *bad_len);
-/* Into a name space of users of its own, as the user and group that it has: there it has all
- * rights, and none outside. Before there are threads. False: errno.
+/* Enters a user namespace of its own, keeping its user and group: there it has all rights, outside
+ * none. Must be called before there are threads. Returns false: errno.
  */
 bool rights_go_apart(void);
-/* No capability is left; rights_restrict() then has none to look for. False: errno. */
+/* Drops all capabilities; rights_restrict() then has none to keep. Returns false: errno. */
 bool rights_give_up(void);
-/* Without root's rights: those of these that the process may have are in force from here on, before
- * sockets are opened.
- */
+/* Without root: enables those of <caps> that the process may have, before sockets are opened. */
 void rights_raise(uint64_t caps);
-/* Before the change of user: they shall survive it. False: errno. */
+/* Called before the change of user: makes capabilities survive it. Returns false: errno. */
 bool rights_keep(uint64_t caps);
-/* After it: these, as far as the process may have them, and no others. False: errno. */
+/* Called after it: keeps only these, as far as the process may have them. Returns false: errno. */
 bool rights_restrict(uint64_t caps);
-/* Those that are in force. */
+/* Returns the effective capabilities. */
 uint64_t rights_in_force(void);
-/* Is one of these among them that conf_needs_net() is about? */
+/* Returns true if they include one of those that conf_needs_net() is about. */
 bool rights_reach_net(uint64_t caps);
-/* No program is run from here on by this thread and those it starts, and no process started,
- * unless as root. As far as the kernel can: there is no error.
+/* Forbids this thread and those it starts to run programs and to start processes, unless as root,
+ * as far as the kernel can: there is no error.
  */
 void rights_forbid_programs(void);
 
-/* --- sandbox_conf.c, sandbox_apply.c : `sandbox on` (sandbox.h) */
+/* --- sandbox_conf.c, sandbox_apply.c: `sandbox on` (sandbox.h) */
 extern const struct module mod_sandbox;
-/* A process without a master will be in one: what its configuration reads is noted from here on,
- * until sandbox_apply().
+/* Called if a process without a master will enter a sandbox: records the files that its
+ * configuration reads, until sandbox_apply().
  */
 void sandbox_prepare(void);
-/* Enters it, if that is asked for; the last of all rights to go. False: said. */
+/* Enters the sandbox, if configured; all other rights must be dropped before. Returns false:
+ * reported.
+ */
 bool sandbox_apply(const struct config *cfg, const struct main_options *o);
 
 /* --- process.c */
-/* Opens the pid file, before rights are dropped and the folder changes. -1: none, or *failed. */
+/* Opens the pid file, before rights are dropped and the directory changes. Returns -1: none, or an
+ * error if *failed is set.
+ */
 int process_open_pid_file(const struct main_settings *set, const struct main_options *o,
 			  bool *failed);
-/* Writes and closes it; -1: none. */
+/* Writes and closes the pid file; -1: none. */
 void process_write_pid(int fd);
-/* The child goes on; the parent leaves when the child says that it is ready, or ends. Returns the
- * descriptor to say it to; -1: failed, said.
+/* Forks. The child continues; the parent exits when the child reports that it is ready, or ends.
+ * Returns the descriptor to report on; -1: failed, reported.
  */
 int process_go_background(const struct main_options *o);
 void process_say_ready(int fd);
-/* Standard descriptors lead nowhere, if <wanted>. */
+/* Redirects the standard descriptors to /dev/null, if <wanted>. */
 void process_leave_terminal(bool wanted);
-/* Pid file, root folder, background, rights; then the old processes are told to go. Returns in the
- * process that stays. False: said.
+/* Handles pid file, root directory, background and rights, then tells the old processes to leave.
+ * Returns in the process that stays. Returns false: reported.
  */
 bool process_settle(struct config *cfg, const struct main_options *o);
 
 /* --- old_process.c */
-/* Signals the processes of -sf and -st; their end is noticed from now on. */
+/* Signals the processes of -sf and -st, and watches for their end from now on. */
 void old_process_tell(const struct main_options *o, int sig);
-/* A process that may have listening sockets in common with this one has ended. Thread 0. */
+/* Called when a process that may share listening sockets with this one has ended. Thread 0. */
 void old_process_ended(void);
 extern const struct module mod_old_process;
 

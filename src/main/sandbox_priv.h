@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sandbox_priv.h - words of the kernel that headers of older systems lack: its fixed interface */
+/* sandbox_priv.h - constants of the kernel's fixed interface that older system headers lack */
 #ifndef MAIN_SANDBOX_PRIV_H
 #define MAIN_SANDBOX_PRIV_H
 
@@ -13,7 +13,7 @@
 #elif defined(__aarch64__)
 #define SANDBOX_ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#define SANDBOX_ARCHITECTURE 0 /* not known here */
+#define SANDBOX_ARCHITECTURE 0 /* unknown here */
 #endif
 
 #ifndef PR_SET_VMA

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings_priv.h - global keywords of this floor, and the limits that follow from them */
+/* settings_priv.h - global keywords of this layer, and the limits derived from them */
 #ifndef MAIN_SETTINGS_PRIV_H
 #define MAIN_SETTINGS_PRIV_H
 
@@ -11,11 +11,11 @@
 
 struct main_options;
 
-/* --- settings.c : global keywords of this floor */
+/* --- settings.c: global keywords of this layer */
 
-/* What the process may do once it is set up. */
+/* The rights of the process once it is set up. */
 struct rights_settings {
-	const char *chroot_dir;       /* "auto": an empty one without a name; NULL none */
+	const char *chroot_dir;       /* "auto": an empty, unnamed directory; NULL: none */
 	int uid, gid;                 /* uid: -1 unset; gid: 0 unset */
 	uint64_t caps;                /* setcap: bits by numbers */
 	bool set_dumpable, insecure_setuid;
@@ -24,8 +24,8 @@ struct rights_settings {
 struct main_settings {
 	struct rights_settings rights;
 	bool daemon, quiet, zero_warning;
-	bool quick_exit;              /* at the end nothing is released */
-	bool prealloc_fd;             /* the kernel's table is made large at once */
+	bool quick_exit;              /* nothing is freed at the end */
+	bool prealloc_fd;             /* the kernel's table is enlarged immediately */
 	bool strict_limits, no_splice;
 	bool sandbox;                 /* sandbox on */
 	int64_t close_spread_ms;      /* 0 immediately, -1 never */
@@ -43,7 +43,7 @@ struct main_settings {
 	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */
 	int max_reloads;              /* of workers; 0 no limit */
-	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
+	uint64_t anon_key;            /* key for anonymised sessions of the Runtime API; 0: none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize;
 };
@@ -51,13 +51,15 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
-/* tune.renice.startup: until settings_apply(), and never again after it. */
+/* tune.renice.startup: only until settings_apply(). */
 void settings_change_priority(int value);
 #define RENICE_UNSET INT32_MIN
-/* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
+/* Passes settings to lower layers, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
 
-/* A reload: what of <next> is applied in the running process, and a warning for what is not. */
+/* For a reload: settings_apply_again() applies the settings of <next> that can change in the
+ * running process; settings_compare() warns about the others.
+ */
 void settings_compare(const struct config *next, const struct config *prev,
 		      struct diag_list *diags);
 void settings_apply_again(const struct config *next, const struct config *prev);
@@ -65,21 +67,21 @@ void settings_apply_again(const struct config *next, const struct config *prev);
 /* --- limits.c */
 struct main_limits {
 	int64_t maxconn;      /* effective */
-	int64_t hard_maxconn; /* the same before `set maxconn global` */
-	int64_t proxy_maxconn; /* of frontends that have none */
+	int64_t hard_maxconn; /* the value before `set maxconn global` */
+	int64_t proxy_maxconn; /* of frontends without their own */
 	int64_t maxsock;      /* descriptors needed */
 	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
-	int64_t told;         /* of these, what is said to be in use: Ulimit-n */
+	int64_t told;         /* the part of these shown as Ulimit-n */
 	int64_t maxpipes;
 	int64_t memory_mb;    /* -m; 0 none */
 };
 extern struct main_limits main_limits;
-/* A reload: frontends of <next> get their limits. From any thread. */
+/* For a reload: sets the limits of frontends of <next>. Any thread. */
 void limits_prepare_again(struct config *next);
-/* A reload: a maxconn that the file has changed is applied, as far as descriptors go. */
+/* For a reload: applies a maxconn changed in the file, as far as descriptors allow. */
 void limits_apply_again(const struct config *next, const struct config *prev,
 			struct diag_list *diags);
-/* Computes and sets the limits, sizes the descriptor table. False: said. */
+/* Computes and sets the limits, sizes the descriptor table. Returns false: reported. */
 bool limits_apply(struct config *cfg, const struct main_options *o);
 
 #endif
