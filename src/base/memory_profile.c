@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* memory_profile.c - the table of places
  *
- * Open addressing without locks: a place is claimed by its address, once and for ever; figures are
- * added atomically. Nothing here may ask for memory.
+ * Open addressing without locks: an entry is claimed by its address, permanently; counters are
+ * added atomically. No code here may allocate memory.
  */
 #include "base/memory_profile.h"
 #include "base/bug.h"

@@ -5,9 +5,9 @@
  *	                                                               the C library, or of a
  *	                                                               preloaded one
  *
- * All functions that give memory are here, so that one and the same library has given all of it.
- * The next ones are looked up at the first call; what the dynamic linker asks for meanwhile comes
- * from a small area and stays there.
+ * All functions that allocate memory are here, so that one library has allocated all of it. The
+ * next functions are looked up at the first call; memory that the dynamic linker allocates
+ * meanwhile comes from a small area and stays there.
  */
 #include <dlfcn.h>
 #include <errno.h>

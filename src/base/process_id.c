@@ -2,9 +2,9 @@
 /* process_id.c - getpid() without a system call
  *
  * OpenSSL 3.0 asks for the process number with every random number, to notice a fork: some twelve
- * system calls in a handshake. This getpid() comes before the C library's, remembers the answer,
- * and forgets it in the child of each fork(). That is the program's only way to make processes; a
- * child by vfork() or posix_spawn() runs another program immediately.
+ * system calls per handshake. This getpid() takes precedence over the C library's, remembers the
+ * answer, and forgets it in the child of each fork(). The program makes processes in no other way;
+ * a child of vfork() or posix_spawn() runs another program immediately.
  */
 #include <pthread.h>
 #include <sys/syscall.h>
