@@ -6,8 +6,8 @@
  *	    ready   drain   maint
  *	    up   down   fail   stopped   [#text]
  *
- * An agent is not trusted: its line is bounded by the buffer, numbers are checked as those of the
- * Runtime API, and what is not understood is told, not obeyed.
+ * An agent is not trusted: its line is bounded by the buffer, numbers are checked like those of the
+ * Runtime API, and unknown words are reported and otherwise ignored.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_expect.c - compares what a server has sent with what a rule expects
  *
- * No match yet may become one with more bytes, and no unwanted match may still become one: the
- * answer is final when the rule says so (min-recv 0), the server has ended, or the buffer is full.
+ * A missing match may still appear with more bytes, and so may an unwanted one: the result is final
+ * when the rule says so (min-recv 0), the server has closed, or the buffer is full.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_external.c - checks by programs
  *
- * The program is started with posix_spawn(), so that no memory of a large process is copied, and
- * watched through a descriptor of its own (pidfd), so that its end is an event like others and no
- * handler of SIGCHLD is needed. Its descriptors, but the three standard ones, are all closed on
- * execution. A program that takes too long is killed.
+ * The program is started with posix_spawn(), so that the memory of a large process is not copied,
+ * and watched through its own pidfd, so that its end is an ordinary event and no SIGCHLD handler is
+ * needed. All its descriptors except the standard ones are closed on execution. A program that
+ * takes too long is killed.
  */
 #include <errno.h>
 #include <signal.h>

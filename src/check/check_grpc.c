@@ -7,8 +7,8 @@
  *	answer    the field 1 of a message: 1 when it serves; then the trailer grpc-status, 0 when
  *	          the call went well (5: it knows no such service, 12: it has no health service)
  *
- * The server is well when both say so. The result tells grpc-status as its code and what else was
- * said as its text. See grpc/doc/health-checking.md and PROTOCOL-HTTP2.md of gRPC.
+ * The server is healthy when both say so. The result has grpc-status as its code and any other
+ * message as its text. See grpc/doc/health-checking.md and PROTOCOL-HTTP2.md of gRPC.
  */
 #include <string.h>
 #include "base/num.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_http.c - the request of an HTTP check, and its response
  *
- * The codec parses (RFC 9112), as strictly as for traffic; or a mux does it all (check_mux.c). A
- * response is looked at in the one buffer that a check has: a body that does not fit is compared as
- * far as it came.
+ * The codec parses (RFC 9112), as strictly as for traffic; or a mux does everything (check_mux.c).
+ * A response is examined in the single buffer of a check: of a body that does not fit, only the
+ * first part is compared.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_mux.c - HTTP checks through a mux: HTTP/2, or a connection of the traffic's pool
  *
- * Such a check is one stream of a connection. On a connection of its own the mux for HTTP/2 takes
- * it over once it stands (ALPN, check-proto or proto asked for that) and closes it behind the
- * check. With check-reuse-pool the floor above lends one, whose mux is any, and has it back then.
- * What is received is put where HTTP/1 checks have it, so that the rules look at one thing.
+ * Such a check is one stream of a connection. The HTTP/2 mux takes over a connection opened by the
+ * check once it is established (if ALPN, check-proto or proto asks for it), and closes it after the
+ * check. With check-reuse-pool the layer above lends a connection with any mux, and gets it back
+ * afterwards. Received data is stored where HTTP/1 checks store it, so that rules have a single
+ * source.
  */
 #include <errno.h>
 #include <stdlib.h>

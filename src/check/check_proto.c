@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_proto.c - checks that speak a protocol: MySQL, PostgreSQL, Redis, SMTP, LDAP, SSLv3, SPOP
  *
- * Each is a list of rules: bytes to send, and judges of what comes. A judge looks at all bytes
- * received since the last sending, as often as more come, and reads no byte that is not there. What
- * is not (yet) the answer of a server that is well is a failure once no more can come: as in the
- * reference, whose checks of texts wait for a match until the server closes or time is over.
+ * Each is a list of rules: bytes to send, and judges of the answer. A judge examines all bytes
+ * received since the last send, again whenever more arrive, and never reads beyond them. Bytes that
+ * are not (yet) the answer of a healthy server are a failure once no more can come: the same as in
+ * the reference, whose text checks wait for a match until the server closes or the time is over.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_rule.c - parses `http-check` and `tcp-check` lines
  *
- * Each line becomes a rule behind those of its proxy. The first one of a section begins a list of
- * its own: those of `defaults` are then left.
+ * Each line becomes a rule after those of its proxy. The first one in a section starts a new list:
+ * the rules of `defaults` are then not used.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,10 @@
  *     |                     ^
  *     +--> QUEUED ----------+    tune.max-checks-per-thread others run
  *
- * Each check is a task of one thread; servers are dealt to the threads in turn. The first runs are
- * spread over the interval (max-spread-checks bounds that), and each later one comes an interval
- * after the start of the one before it. A check that is switched off keeps turning without asking.
+ * Each check is a task of one thread; servers are distributed over the threads in turn. The first
+ * runs are spread over the interval (bounded by max-spread-checks), and each later run starts one
+ * interval after the start of the previous one. A disabled check keeps its schedule without
+ * checking.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_set.c - the check phase: from rules as written to rules as run; which server tracks which
  *
- * What is written may leave out the connection, the request and what to expect. Here each backend
+ * The configuration may omit the connection, the request and the expected answer. Here each backend
  * gets one complete list:
  *
  *	[variables] connect ... send ... expect ...

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_step.c - runs the rules of a check, one after the other
  *
- * A step returns STEP_NEXT (go on with the next rule), STEP_WAIT (a connection will tell) or
- * STEP_END (the run is over: its result is
- * complete).
+ * A step returns STEP_NEXT (continue with the next rule), STEP_WAIT (wait for an event of the
+ * connection) or STEP_END (the run is over, its result complete).
  */
 #include <errno.h>
 #include <stdio.h>
