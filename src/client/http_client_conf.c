@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http_client_conf.c - edge file: httpclient.*, and the backends that requests go through
  *
- * They are made of lines of the configuration's own language, read behind the files, and hidden
- * once all modules below know them (http_client_ctl.c).
+ * The backends are made of lines in the configuration's own language, read after the files, and
+ * hidden once all modules below know them (http_client_ctl.c).
  */
 #include <string.h>
 #include "base/diag.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http_client_ctl.c - edge file: the command httpclient
  *
- * The answer is shown as it comes: what the session has not sent yet holds the server.
+ * The answer is shown as it arrives: output that the session has not sent yet blocks the server.
  */
 #include <stdlib.h>
 #include <string.h>
