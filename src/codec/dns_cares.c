@@ -3,9 +3,9 @@
  *
  *	header (12) | question | answers | authorities (skipped) | additional records
  *
- * c-ares 1.18's own readers of answers give neither additional records nor tell an answer to
- * another question from one without addresses, so the records are walked here. A name is looked
- * at before c-ares expands it: it would follow as many jumps as a message has bytes.
+ * The answer parsers of c-ares 1.18 return no additional records, and do not distinguish an answer
+ * to another question from one without addresses, so the records are walked here. A name is checked
+ * before c-ares expands it: c-ares would follow as many jumps as the message has bytes.
  */
 #include <ares.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* field_names.c - the field names that the program knows by number
  *
  * A perfect hash of length and three letters: no two names of the table collide. Its rows were
- * searched by a program; the unit test proves that every name is found and none collides.
+ * found by a search program; the unit test proves that every name is found and none collides.
  */
 #include "codec/field_names.h"
 

@@ -6,9 +6,9 @@
  *     PHASE_EMPTY --> PHASE_START --> PHASE_FIELDS --> PHASE_DONE
  *     (skip CRLFs)    (start line)    (each field)     (framing decided)
  *
- * Only whole lines move the parser: a line that is cut is read again from its start when more bytes
- * have come. So nothing about the middle of a line is remembered, and the usual case, a head that
- * came in one piece, pays nothing for it.
+ * Only whole lines advance the parser: an incomplete line is read again from its start when more
+ * bytes have arrived. So no state within a line is kept, and the usual case, a head that arrives in
+ * one piece, costs nothing extra.
  */
 #include "h1_priv.h"
 

@@ -2,8 +2,8 @@
 /* h1_line.c - lines of an H1 head: the start line and field lines
  *
  * Byte by byte where every byte must be checked against a class, and several at a time (h1_wide.h)
- * in names of letters and dashes and in field values, where only NUL, CR and LF matter. What nearly
- * all lines look like is read without looking back: h1_read_usual_field(), version 1.1.
+ * in names of letters and dashes and in field values, where only NUL, CR and LF matter. Lines in
+ * the usual form are read without backtracking: h1_read_usual_field(), version 1.1.
  */
 #include "h1_priv.h"
 

@@ -2,7 +2,7 @@
 /* h2_head.c - heads of HTTP/2 and HTTP/3 messages (RFC 9113 8, RFC 9114 4): a walk over the block,
  * then what can be said of the whole
  *
- * The first thing that is wrong decides; the walk goes on all the same, only for the tables.
+ * The first error decides the result; the walk continues only to keep the tables correct.
  */
 #include "codec/qpack.h"
 #include "h2_head_priv.h"

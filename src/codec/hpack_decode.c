@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hpack_decode.c - decoding of header blocks (RFC 7541 3, 6)
  *
- * A field is read in two steps: first its representation (numbers and where its strings are), which
- * always moves on in the block; then its texts, into the caller's room. What does not fit there
- * ends the walk: few bytes may stand for many, and reading them all would be work for nothing.
+ * A field is read in two steps: first its representation (numbers and the positions of its
+ * strings), which always advances in the block; then its texts, into the caller's room. A text that
+ * does not fit ends the walk: few bytes may stand for many, and decoding them all would be wasted
+ * work.
  */
 #include "hpack_priv.h"
 

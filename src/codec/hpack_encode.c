@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hpack_encode.c - encoding of header blocks
  *
- * What repeats is what costs: the same "server", "content-type" or "date" in each answer, the same
- * user agent in each request. So for each known name (and a few hashed slots for other names) the
- * encoder remembers the newest entry that it stored: when the value is the same again, one or two
- * bytes say so, found by one comparison. When it differs the new value is stored instead, until
- * a slot was wrong too often (request identifiers): then only now and then, so that what never
- * repeats does not evict what does.
+ * Repeated fields are the main cost: the same "server", "content-type" or "date" in each answer,
+ * the same user agent in each request. So for each known name (and a few hashed slots for other
+ * names) the encoder remembers the newest entry that it stored: if the value is the same again, one
+ * or two bytes refer to it, found by one comparison. If it differs, the new value is stored
+ * instead, until a slot has missed too often (request identifiers): then only now and then, so that
+ * values that never repeat do not evict those that do.
  */
 #include <stdlib.h>
 #include "hpack_priv.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* otlp.c - messages of the OpenTelemetry protocol, in both of its encodings
  *
- * Each field is written by one call with its number and its name of JSON. The length of a message
- * stands before it in Protocol Buffers: a byte is kept for it, and more are made when it is closed.
+ * Each field is written by one call with its number and its JSON name. In Protocol Buffers the
+ * length of a message precedes it: one byte is reserved for it, and more are inserted when the
+ * message is closed.
  */
 #include "codec/otlp.h"
 #include <endian.h>

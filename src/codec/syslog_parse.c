@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* syslog_parse.c - reading log messages of others, and their frames on streams
  *
- * Both forms are tried on the bytes behind the priority; what fits none is text.
+ * Both forms are tried on the bytes after the priority; a message that fits neither is plain text.
  */
 #include "base/bug.h"
 #include "base/num.h"

@@ -6,7 +6,7 @@
  *	hello      version (2), random (32), session id <1>, ciphers <2>, compressions <1>,
  *	           extensions <2>: type (2), data <2>
  *
- * <n> stands for a length of n bytes, then that much.
+ * <n> stands for a length of n bytes, followed by that many bytes.
  */
 #include <string.h>
 #include "codec/tls_hello.h"
