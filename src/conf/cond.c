@@ -5,7 +5,8 @@
  *     and  : term { "&&" term }
  *     term : "!" term | "(" or ")" | integer | predicate [ "(" argument { "," argument } ")" ]
  *
- * Everything is parsed, also what no longer matters for the value, so that errors show immediately.
+ * Everything is parsed, even parts that no longer affect the value, so that errors are reported
+ * immediately.
  */
 #include <limits.h>
 #include <stdlib.h>

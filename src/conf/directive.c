@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* directive.c - lines that start with a dot: conditional blocks and messages (manual 2.4)
  *
- * A wrong directive is reported and then taken the way that causes the fewest further messages: a
- * wrong condition disables all branches of its block, a wrong .endif closes the block all the same.
+ * A wrong directive is reported and then handled in the way that causes the fewest further
+ * messages: a wrong condition disables all branches of its block, a wrong .endif still closes the
+ * block.
  */
 #include <stdlib.h>
 #include <string.h>

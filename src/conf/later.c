@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* later.c - keywords that wait for a part of the program that is not there yet
  *
- * The error for one of them says what it waits for, not that it is unknown. They are no keywords,
- * so -dK, the manual and suggestions do not show them. A row leaves when its keyword arrives; one
- * of a table that knows the word comes first anyway.
+ * Their error says what they wait for, instead of "unknown keyword". They are not keywords, so -dK,
+ * the manual and suggestions do not show them. A row is removed when its keyword is implemented; a
+ * table that has the word is searched first in any case.
  */
 #include <string.h>
 #include "conf_priv.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* path.c - default-path: where relative file names start (manual 3.1)
  *
- * While a file is read the process stands in that directory, and it comes back behind the file.
- * What is opened later has conf_path(), which knows the same directory by its absolute name.
+ * While a file is read the process is in that directory, and it returns after the file. For files
+ * opened later there is conf_path(), which has the absolute name of the same directory.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* read.c - files, passes and sections (manual 2.1)
  *
- * The files of the command line are loaded first, those that a line `.include` names when it is
+ * The files of the command line are loaded first, those named by an `.include` line when it is
  * reached: default-path may change the directory while they are parsed. Two passes run over them.
- * The first knows no section but `global`, carries out only keywords that are marked CONF_EARLY,
- * and what it reports is thrown away because the second comes by again.
+ * The first knows no section but `global` and executes only keywords marked CONF_EARLY; its
+ * messages are discarded because the second pass reports them again.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* registry.c - the keyword and section tables of all modules: look-up and suggestions
  *
- * One array sorted by words. Keywords that may stand in several places have several records with
- * the same words (maxconn of global, of a listen, of a bind line): they are neighbours. So are
- * those of one first word, which is what a line is looked up by.
+ * One array sorted by words. Keywords that are valid in several places have several records with
+ * the same words (maxconn of global, of a listen, of a bind line): they are adjacent. So are those
+ * with the same first word, by which a line is looked up.
  */
 #include <stdlib.h>
 #include <string.h>

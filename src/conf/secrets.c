@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* secrets.c - which parts of a configuration's lines must not be shown
  *
- * What is a secret is told by its place: a word that a keyword asks for, the value of a field or
- * variable with a telling name, the key of a converter, the user of a URL. In doubt it is one.
+ * Secrets are recognised by their position: an argument of certain keywords, the value of a field
+ * or variable with a telling name, the key of a converter, the user of a URL. In doubt a word is
+ * secret.
  */
 #include <string.h>
 #include <strings.h>

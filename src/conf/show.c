@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* show.c - -dC: the lines of a configuration as they were read, and without their secrets
  *
- * With a key, a line shows its first words only, and what names or places something stands there
- * as a hash: a reader that knows the key recognises in it what an anonymised dump of the Runtime
- * API tells.
+ * With a key, only the first words of a line are shown, and words that name or locate something are
+ * shown as a hash: a reader with the key can match them with an anonymised dump of the Runtime API.
  * Manual: management 2, -dC.
  */
 #include <arpa/inet.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* source.c - a configuration as it is written, for the tools that read files
  *
- * The rules of quotes and escapes are those of tokens.c, which cuts the lines that count: a test
- * compares the words of both.
+ * Quotes and escapes follow the same rules as tokens.c, which parses the lines for the program: a
+ * test compares the words of both.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tokens.c - a line cut into words: quotes, escapes, variables (manual 2.2, 2.3)
  *
- * Three states: outside quotes, inside "" (escapes and variables are understood), inside ''
+ * Three states: outside quotes, inside "" (escapes and variables are recognised), inside ''
  * (nothing is). A word exists once a character or a quote of it was seen, so that "" is an empty
- * word; the expansion of ${NAME[*]} into nothing is the exception: it leaves no word.
+ * word; an empty expansion of ${NAME[*]} is the exception: it gives no word.
  */
 #include <stdlib.h>
 #include <string.h>
