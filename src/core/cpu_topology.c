@@ -2,7 +2,7 @@
 /* cpu_topology.c - what the system tells about its CPUs
  *
  * Every relation ("shares a cache with", "same core as") is read as a list of CPUs; the lowest of
- * the list stands for the set, and sets are numbered in the order of their first CPU.
+ * the list identifies the set, and sets are numbered in the order of their first CPU.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* debug_ctl.c - edge file: commands of experts, to see how the process and what watches it behave
  *
- * Several end the process or hold a thread: that is what they are for.
+ * Several of them end the process or block a thread: that is their purpose.
  */
 #include <fcntl.h>
 #include <stdlib.h>

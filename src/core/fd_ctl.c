@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fd_ctl.c - edge file: show fd
  *
- * An owner is described by its own thread: the descriptors are looked at in batches, each of which
- * makes a tour of the threads. Every thread writes the lines of what it owns; then the batch is
+ * An owner is described by its own thread: the descriptors are handled in batches, each of which is
+ * passed from thread to thread. Every thread writes the lines of those it owns; then the batch is
  * printed in order.
  */
 #include <stdlib.h>

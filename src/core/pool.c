@@ -3,8 +3,8 @@
  *
  *	program <-> cache of the thread (LIFO) <-> shared clusters (lock) <-> C library
  *
- * The arrows on the right are crossed by clusters of CLUSTER objects, so that the lock and the
- * library are seldom met. Options of -dM, and builds with the address sanitizer, take another path
+ * Objects pass the arrows on the right in clusters of CLUSTER, so that the lock and the library are
+ * used rarely. Options of -dM, and builds with the address sanitizer, use another path
  * (pool_debug_*) where every object comes from the library.
  */
 #include <malloc.h>

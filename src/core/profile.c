@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profile.c - time spent per function called by the loop
  *
- * A fixed table of functions, open addressing, shared by all threads: it is touched only while
- * profiling is on. Entry 0 is for those which find no room.
+ * A fixed table of functions, open addressing, shared by all threads: used only while profiling is
+ * on. Entry 0 is for functions that find no room.
  */
 #include <stddef.h>
 #include <string.h>

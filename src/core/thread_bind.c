@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* thread_bind.c - which CPUs of its part a thread may use: cpu-affinity
  *
- * The places of a part stand in a row: by last level cache, then by core, then by number. Each
- * thread takes the next place, so that neighbours share caches, and the groups of a part that is
- * cut get cores which touch. A place is a CPU, or, with one thread per core, a core.
+ * The places of a part are in a sequence: by last level cache, then by core, then by number. Each
+ * thread takes the next place, so that neighbours share caches, and the groups of a divided part
+ * get adjacent cores. A place is a CPU, or, with one thread per core, a core.
  *
  *	per-thread       the place's (first) CPU
  *	per-core         the CPUs of the place's core

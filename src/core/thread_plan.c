@@ -5,7 +5,7 @@
  *	explicit     : nbthread, thread-groups, thread-group or cpu-map say how many: no policy
  *	by policy    : one group per CCX or cluster (or 2, 3, 4 of them)
  *
- * Parts which would make larger groups than the limit are cut in equal ones.
+ * Parts that would make groups larger than the limit are divided into equal ones.
  */
 #include <stdlib.h>
 #include <string.h>
