@@ -3,8 +3,8 @@
  *
  *	bytes -> a line (and its payload) -> commands cut at ';' -> words -> run -> text
  *
- * Escapes are resolved while the line is cut: a backslash takes the next byte as it is. A blank
- * line ends the answer of each command; the prompt follows the last one of a line.
+ * Escapes are resolved while the line is cut: a backslash makes the next byte literal. A blank line
+ * ends the answer of each command; the prompt follows the last answer of a line.
  */
 #include <stdlib.h>
 #include <string.h>
