@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* items.c - what is known under a name: the answers of the last times, put together
  *
- * A server may give a part of the addresses in each answer: what was there before is kept for
- * `hold obsolete` behind the last answer that had it.
+ * A server may give only some of the addresses in each answer: an address is kept for `hold
+ * obsolete` after the last answer that contained it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* link.c - questions over TCP: two bytes of length stand before each message (RFC 1035 4.2.2)
  *
- * A connection takes several questions before their answers; another one is made when all have
- * LINK_QUERIES under way. A connection that was not used for LINK_IDLE_MS is closed. What was asked
- * over a connection that breaks is lost: its time runs out and it is asked again.
+ * A connection takes several queries before their answers; another one is opened when all have
+ * LINK_QUERIES outstanding. A connection that was idle for LINK_IDLE_MS is closed. Queries on a
+ * connection that breaks are lost: they time out and are sent again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nameserver.c - a name server: questions go out over UDP, or over TCP by link.c
  *
- * The socket is connected, so that the kernel drops what others send; and it is replaced by a new
- * one, with another port, whenever nothing is awaited: an attacker that wants to forge an answer
- * has to guess the port as well as the identifier.
+ * The socket is connected, so that the kernel drops datagrams of others; and it is replaced by a
+ * new one, with another port, whenever no answer is outstanding: an attacker that wants to forge an
+ * answer has to guess the port as well as the identifier.
  */
 #include <errno.h>
 #include <netinet/in.h>

@@ -10,12 +10,12 @@
  *	  |             | no: one try less
  *	  +--none left--+--> PAUSE --`timeout retry` behind the question--> ASKING
  *
- * Many names that are due at the same time are asked in bursts (TURN stands before ASKING then):
- * the answers to thousands of questions would not fit in the socket.
+ * Many names that are due at the same time are queried in bursts (in state TURN before ASKING): the
+ * answers to thousands of queries would not fit in the socket.
  *
- * All name servers are asked at the same time; the first valid answer counts. When the time is over
- * before all have answered, an error that came is followed by the other family, silence by another
- * try.
+ * All name servers are queried at the same time; the first valid answer counts. If the time is over
+ * before all have answered, an error answer leads to a query for the other family, silence to
+ * another try.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* state.c - what a section has at run time: its life, and its settings of the moment
  *
- * Made when a generation begins, or taken over from the section of the same name: name servers
- * that stand in both go on with their counters and sockets. Thread 0 frees it, whichever thread
- * leaves last.
+ * Created when a generation begins, or taken over from the section of the same name: name servers
+ * that are in both keep their counters and sockets. Thread 0 frees it, whichever thread drops it
+ * last.
  */
 #include <stdlib.h>
 #include <string.h>
