@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* acl_hits.c - how often each named ACL was evaluated, and held
  *
- * Each thread counts in an array of its own per configuration, made when it evaluates the first ACL
- * of it; a reader adds them up.
+ * Each thread counts in its own array per configuration, allocated when it evaluates the first ACL
+ * of it; readers add the arrays up.
  */
 #include <stdlib.h>
 #include "acl_priv.h"

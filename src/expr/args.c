@@ -2,9 +2,9 @@
 /* args.c - the arguments of fetches and converters: words, quotes, types
  *
  * "(word,word)". A word ends at a comma or a closing parenthesis outside quotes. Outside of quotes
- * and between double quotes a backslash makes \n, \r, \t, and takes away the meaning of a quote, a
- * space, '#' or another backslash; before anything else it stands for itself. Between single quotes
- * it is nothing special.
+ * and between double quotes a backslash starts \n, \r, \t, and makes a quote, a space, '#' or
+ * another backslash literal; before any other character it is literal itself. Between single quotes
+ * it is always literal.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>

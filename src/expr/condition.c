@@ -2,7 +2,7 @@
 /* condition.c - `if` and `unless`: ACLs under and, or and negation (manual 7.2)
  *
  * Three values: an unknown term does not decide, a false one decides its conjunction and a true
- * conjunction decides the whole, so that a rule waits only when the answer depends on what is to
+ * conjunction decides the whole, so that a rule waits only when the result depends on data still to
  * come.
  */
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conv_packet.c - converters that read the headers of a packet: Ethernet, IP, TCP
  *
- * A packet is what `fc_saved_syn` gives, or any other bytes: nothing in it is believed. What is cut
- * short, or does not fit together, gives no result. Numbers of protocols and options are IANA's;
- * layouts are those of IEEE 802.1Q, RFC 791, RFC 8200 and RFC 9293.
+ * A packet is the result of `fc_saved_syn`, or any other bytes: it is not trusted. Truncated or
+ * inconsistent packets give no result. Numbers of protocols and options are IANA's; layouts are
+ * those of IEEE 802.1Q, RFC 791, RFC 8200 and RFC 9293.
  * Manual: configuration 7.3.1 eth.*, ip.*, tcp.*.
  */
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* jwe_openssl.c - encrypted JSON Web Tokens (RFC 7516), with the algorithms of RFC 7518
  *
- * A token is five parts between dots: header, encrypted key, nonce, text, tag. The header says
- * how the key of the content was encrypted (alg) and how the content is (enc): it can choose among
- * what the configuration allows and the key at hand is good for, nothing else. The content's key
- * lives on the stack and is wiped.
+ * A token is five parts between dots: header, encrypted key, nonce, text, tag. The header says how
+ * the content key was encrypted (alg) and how the content is (enc): it can only choose among the
+ * algorithms that the configuration allows and the given key fits. The content key lives on the
+ * stack and is wiped.
  */
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

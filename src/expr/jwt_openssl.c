@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* jwt_openssl.c - JSON Web Tokens: their parts, and their signatures (RFC 7515, 7518)
  *
- * Public keys are files, read with the configuration and looked up by their name afterwards: a
- * request never opens a file. What the token's header says of the algorithm is not believed: the
- * configuration says which it must be.
+ * Public keys are files, read with the configuration and looked up by name afterwards: a request
+ * never opens a file. The algorithm in the token's header is not trusted: the configuration says
+ * which one it must be.
  */
 #include <openssl/bio.h>
 #include <openssl/crypto.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* later.c - fetches and converters that wait for a part of the program that is not there yet
  *
- * The error for one of them says what it waits for, not that it is unknown. They are in no table,
- * so that dumps and the manual do not show them. A row leaves when its words arrive; a known word
- * comes first anyway.
+ * Their error says what they wait for, instead of "unknown". They are in no table, so that dumps
+ * and the manual do not show them. A row is removed when its words are implemented; a known word is
+ * found first in any case.
  */
 #include <string.h>
 #include "expr_priv.h"

@@ -2,8 +2,8 @@
 /* logformat_encode.c - items of formats as JSON (RFC 8259) or CBOR (RFC 8949) values
  *
  * A whole format that is encoded is a map of its named items. Aliases are printed as texts first,
- * without quotes, and their flags say what such a text is. CBOR shows where what a client said was
- * escaped: such texts are pieces, each with its length.
+ * without quotes, and their flags give the type of such a text. CBOR marks where a client's text
+ * was escaped: such texts are pieces, each with its length.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * A change is made under the reference's lock, which no reader takes. Entries are appended to the
  * table, then to the index of each set; deleting and changing versions writes one number. Readers
  * see a pattern when its version is the one in force, so a commit is one store. When more than half
- * of a table is dead it is made anew, and each set's index is replaced by one of the new table.
+ * of a table is dead, a new table is built, and each set's index is replaced by one for it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pattern_reread.c - files of patterns read again while they are in use
  *
- * What a file says becomes a version of its own, entry by entry, which is put in force when the
- * last line was good, and dropped when one was not.
+ * The contents of a file become a new version, entry by entry, which is put in force if all lines
+ * were valid, and dropped otherwise.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* var_ctl.c - edge file: variables of the process on the Runtime API
  *
- * What `set var` compiles lives in a configuration of its own, which borrows the variables of the
- * one in force and ends with the command: so a script may set one each second for years.
+ * The expression compiled by `set var` lives in a configuration of its own, which borrows the
+ * variables of the one in force and ends with the command: so a script may set a variable each
+ * second for years.
  */
 #include <string.h>
 #include "base/diag.h"
