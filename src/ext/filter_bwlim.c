@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* filter_bwlim.c - filter bwlim-in, bwlim-out: so many bytes of bodies in so much time
  *
- * A stream has a clock of its own, which says up to when its bytes are paid for: n bytes move it
- * n * period / limit ahead. Bytes pass while it is behind the time of day, a slice (SLICE_MS) worth
- * of them in one piece; so the rate is kept from the first byte on. A stream that sent less than it
- * could, or that a busy thread has woken late, catches up with a quarter of a period, not more;
- * what passed before its first byte, such as the server's time to answer, is no time to catch up.
+ * A stream has its own clock, which says up to when its bytes are accounted for: n bytes advance it
+ * by n * period / limit. Bytes pass while it is behind the current time, a slice (SLICE_MS) worth
+ * of them in one piece; so the rate holds from the first byte on. A stream that sent less than
+ * allowed, or that a busy thread has woken late, can catch up by a quarter of a period, not more;
+ * the time before its first byte, such as the server's response time, does not count.
  *
  * A shared limit is kept in a stick table: streams of the same key count their bytes in the rate of
- * its entry, and pass what is missing there to the limit, each no faster than that by its clock.
+ * its entry, and pass the bytes that remain up to the limit, each no faster than its own clock
+ * allows.
  * Manual: configuration 9.7, set-bandwidth-limit.
  */
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* filter_trace.c - filter trace: tells on standard error what filters are called for
  *
- * With random-forwarding it passes a few bytes at a time. This is how everything that handles bytes
- * is tested: nothing that a client or a server sees may change.
+ * With random-forwarding it passes a few bytes at a time. This tests all code that handles bytes:
+ * nothing that a client or a server sees may change.
  * The lines are those of HAProxy, with its names of callbacks and of steps. In place of its two
  * words of analysers stand the flags and the stage of the stream.
  * Manual: configuration 9.1.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* haterm.c - the service haterm
  *
- * What stands behind the first '?' of the target is cut at "&?,;/" into letters with a value:
+ * The text after the first '?' of the target is split at "&?,;/" into letters with a value:
  *
  *    s=SIZE    bytes of the body, with k, m or g         0      r=STATUS  200 to 599         200
  *    t=TIME    ms before the answer begins               0      c=0       not to be cached
@@ -9,10 +9,10 @@
  *    k=1       a body without length: chunked                   R=1       random bytes
  *    X=COUNT   that many more fields                     0
  *
- * Unknown letters, and values that are none, are left aside.
+ * Unknown letters and invalid values are ignored.
  *
- * As "use-service haterm direct", small answers without delay and other oddities are given without
- * a stream: each thread keeps the last one, head and body, as a block to be sent again.
+ * As "use-service haterm direct", small answers without delay and other special options are sent
+ * without a stream: each thread keeps the last one, head and body, as a block to be sent again.
  */
 #include "ext/haterm.h"
 #include <pthread.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* prometheus.c - the service prometheus-exporter
  *
- * The text format groups by metric, the figures are found by object. So the objects of one scope
- * are read once, some per part, into rows of numbers; then metric after metric is printed from
- * these:
+ * The text format groups by metric, but values are read by object. So the objects of one scope are
+ * read once, some per part, into rows of numbers; then metric after metric is printed from these:
  *
  *    for each scope asked for:   COLLECT object by object  ->  PRINT metric by metric
  *
- * Reading is the expensive half: its price does not grow with the number of metrics.
+ * Reading is the expensive half: its cost does not grow with the number of metrics.
  */
 #include "ext/prometheus.h"
 #include <math.h>

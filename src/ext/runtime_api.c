@@ -3,15 +3,15 @@
  *
  *    {"command": "show info"}  ->  ctl session of the rule's level  ->  {"results": [{...}]}
  *
- * Each command gets a session of its own, as a script that connects for each would, followed by
- * "quit": whatever it does to the session, it ends. What it says is made JSON while it comes, so
- * that an answer of megabytes needs some kilobytes.
+ * Each command gets a session of its own, as for a script that connects for each, followed by
+ * "quit": whatever the command does to the session, it ends. Its output is converted to JSON while
+ * it comes, so that an answer of megabytes needs some kilobytes.
  *
- * GET of .../v1/requests, .../v1/config and what is below them is `why` and `show config`, whose
- * JSON is the body as it is.
+ * GET of .../v1/requests, .../v1/config and paths below them stand for `why` and `show config`,
+ * whose JSON is the body as it is.
  *
- * Pages of other sites can have their readers' browsers send forms: so nothing is carried out that
- * does not say it is application/json, for which browsers ask first.
+ * Pages of other sites can make their readers' browsers send forms: so only requests with the type
+ * application/json are executed, for which browsers ask for permission first.
  */
 #include "ext/runtime_api.h"
 #include <stdio.h>

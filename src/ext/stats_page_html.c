@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_page_html.c - the statistics page as HTML
  *
- * Nothing is fetched from elsewhere. The page is complete without JavaScript; where it runs,
- * stats_page.js adds search, sort, history and reading on. Colours follow the browser's preference
- * of dark or light. Whatever comes from the configuration or from servers is escaped.
+ * Nothing is loaded from other sites. The page is complete without JavaScript; stats_page.js adds
+ * search, sort, history and further rows. Colours follow the browser's preference for dark or
+ * light. All texts from the configuration and from servers are escaped.
  */
 #include <string.h>
 #include "base/bug.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_page_lines.c - pictures of the last hour and day, as SVG: lines of rows, charts of one
  *
- * Paths are of relative steps in whole pixels, so a line of a row is some hundred bytes. Only
+ * Paths consist of relative steps in whole pixels, so the line of a row is some hundred bytes. Only
  * numbers are written here: no text of the configuration gets into an SVG.
  */
 #include "base/bug.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* acme.c - edge file: sections acme, acme.scheduler, acme renew, acme status
  *
- * Here is known when certificates are due; acme_order.c gets them.
+ * Decides when certificates are due; acme_order.c gets them.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* acme_dns.c - challenges that a TXT record meets: the writers that are told, and when it is there
  *
- * Others write the records: an order tells them which (log, events of the ring dpapi), and its
- * challenges are answered when challenge-ready says so:
+ * The records are written by others: an order announces which records are needed (log, events of
+ * the ring dpapi), and its challenges are answered when challenge-ready is met:
  *
  *	PEEK --> CLI --> DELAY --> DNS --> ready          CLI: `acme challenge_ready` for each name
  *	  |                         | ^                   DELAY: dns-delay
  *	  +-> ready                 +-+ every dns-delay   DNS: the records are resolved, for
  *	                            +--> given up              dns-timeout
  *
- * PEEK is for dns-persist-01, whose records stay: mostly they are there. Each step is left out that
- * is not wanted. All but acme_dns_ready() is thread 0's.
+ * PEEK is for dns-persist-01, whose records are permanent: usually they exist. Steps that are not
+ * configured are skipped. Everything except acme_dns_ready() belongs to thread 0.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
  *   DIRECTORY --> NONCE --> ACCOUNT --> ORDER --> AUTH... --> (acme_dns.c waits, for DNS)
  *       --> [CHALLENGE --> POLL_AUTH]... --> FINALIZE --> POLL_ORDER --> CERTIFICATE
  *
- * Each step asks one question by the program's HTTP client, and takes its answer. What the
- * authority says is not trusted: texts that go into a message or a URL are looked at first, counts
- * and sizes are bounded, and the whole order has a time limit.
+ * Each step sends one request through the program's HTTP client and handles its answer. Answers of
+ * the authority are not trusted: texts used in a message or a URL are validated first, counts and
+ * sizes are bounded, and the whole order has a time limit.
  */
 #include <openssl/crypto.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_beyond_conf.c - edge file: lines of sections cache that HAProxy's caches do not have
  *
- * Without them a cache does what the reference's does. RFC 9111 4.3 (validation), RFC 5861 (stale),
- * RFC 9110 14 (ranges), RFC 8297 (early hints).
+ * Without them a cache behaves as the reference's. RFC 9111 4.3 (validation), RFC 5861 (stale), RFC
+ * 9110 14 (ranges), RFC 8297 (early hints).
  */
 #include <string.h>
 #include "ext/cache.h"

@@ -5,10 +5,10 @@
  *	filter compression
  *	filter cache-compressed static
  *
- * An answer that is being kept, or a hit, has passed compression: an object with the same dates,
- * the compressed body and the fields that tell of that goes into the cache too. A client that names
- * its coding is given it from then on, by reference. It is another answer of the same key that
- * varies by Accept-Encoding.
+ * An answer being stored, or a hit, has passed compression: an object with the same dates, the
+ * compressed body and the fields that describe it is stored, too. From then on a client that
+ * accepts its coding gets it, by reference. It is another answer of the same key, varying by
+ * Accept-Encoding.
  */
 #include <string.h>
 #include "ext/cache.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_fill.c - one request for many: a stream waits for what another one fetches already
  *
- * A fill is in the tree from the first miss until its answer is kept, or is seen not to be kept:
- * then it stays for a while, so that requests for such answers do not queue up one behind another.
- * A waiter is counted by its stream and by the message that wakes it, which comes to its thread.
+ * A fill is in the tree from the first miss until its answer is stored, or is known not to be
+ * stored: then it stays for a while, so that requests for such answers do not queue up one after
+ * another. A waiter is counted by its stream and by the message that wakes it, which is sent to its
+ * thread.
  */
 #include <stdlib.h>
 #include <string.h>

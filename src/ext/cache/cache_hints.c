@@ -4,8 +4,8 @@
  *	an answer with `Link: </a.css>; rel=preload` passes cache-store    its links are kept
  *	the same is asked for, and a server must be asked                  they go before its answer
  *
- * They are an object of their own beside that of the answer, under the same key: one of a few
- * bytes, which outlives the answer, and is there for answers that may not be kept. An extension.
+ * They are an object of their own beside that of the answer, under the same key: it has only a few
+ * bytes, outlives the answer, and exists for answers that may not be stored, too. An extension.
  */
 #include "base/clock.h"
 #include "stream/stream.h"

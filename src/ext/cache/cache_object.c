@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_object.c - what is kept of an answer: a head, and a body that several heads may have
  *
- * An object does not change once it can be found: a server that says "not modified" makes a new
- * head of it, with the body of the old one.
+ * An object is immutable once it can be found: when a server answers "not modified", a new head is
+ * made for it, with the body of the old one.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_range.c - parts of what is kept: Range and If-Range (RFC 9110 14.1.2, 14.2, 13.1.5)
  *
- * One range of bytes is answered. Several would cost more than the whole, and be an attack as often
- * as not: a client that asks for several gets the whole, as the RFC allows.
+ * A single range of bytes is supported. Several would cost more than the whole, and are often an
+ * attack: a client that requests several gets the whole, as the RFC allows.
  */
 #include "base/num.h"
 #include "codec/date.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cache_store.c - objects: found by key, the least recently used leave when there is no room
  *
- * The room is that of all shards together; a thread that needs some takes it from the shard that it
- * works on, then from the others, one lock at a time.
+ * The limit applies to all shards together; a thread that needs room takes it from the shard that
+ * it works on, then from the others, one lock at a time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* compression.c - filter comp-req, comp-res, compression: heads and bytes
  *
- * What came in a turn leaves in it: each run of bytes is flushed, so that an event or a part of a
- * page does not wait for what follows it.
+ * Bytes received in a turn are sent in the same turn: each run of bytes is flushed, so that an
+ * event or a part of a page does not wait for later bytes.
  */
 #include "core/activity.h"
 #include "expr/expr.h"

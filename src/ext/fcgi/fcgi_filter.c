@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fcgi_filter.c - filter fcgi-app: what becomes of a request on its way to an application
  *
- * The filter works when all rules of the request have run, whatever server will be chosen. The
- * parameters are made when the request begins on a connection, also those of checks, which have no
+ * The filter acts when all rules of the request have run, whatever server will be chosen. The
+ * parameters are built when the request starts on a connection, also for checks, which have no
  * stream and no rules.
  */
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forward_auth_ask.c - the question, the answer, and what becomes of the request
  *
- * The stream waits in its rule while its question is under way as a stream of its own.
+ * The stream waits in its rule while the authorization request runs as a stream of its own.
  */
 #include <string.h>
 #include "base/block.h"

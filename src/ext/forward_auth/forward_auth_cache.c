@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forward_auth_cache.c - what was granted lately, by key, for a while
  *
- * All grants of a rule live equally long, so the list of their birth is that of their end.
+ * All grants of a rule have the same lifetime, so they expire in the order of their creation.
  */
 #include <stdlib.h>
 #include <string.h>

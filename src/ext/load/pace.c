@@ -2,9 +2,9 @@
 /* pace.c - when requests may begin
  *
  * With a rate R and a ramp of T seconds the rate grows linearly: after t seconds R t^2 / 2T
- * requests were due, and from T on R more each second. A request that begins late, since no
- * connection was free or this program was busy, counts from when it was due: a server that stalls
- * cannot hide it by not being asked (coordinated omission).
+ * requests were due, and from T on R more each second. A request that starts late, because no
+ * connection was free or this program was busy, is measured from when it was due: a server that
+ * stalls cannot hide this by receiving fewer requests (coordinated omission).
  */
 #include <math.h>
 #include "base/clock.h"

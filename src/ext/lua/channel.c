@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* channel.c - classes Channel and HTTPMessage: the bytes of one side of a stream
  *
- * Both work on what struct script_way shows for the time of a call: what has come (<in>), and
- * where it goes on to (<out>). Offsets count from the first byte of <in>, negative ones from its
- * end. Nothing is copied but what a script reads or adds.
+ * Both work on the data in struct script_way during a call: received bytes (<in>) and bytes to pass
+ * on (<out>). Offsets count from the first byte of <in>, negative ones from its end. Only what a
+ * script reads or adds is copied.
  */
 #include "class_priv.h"
 #include "run_priv.h"

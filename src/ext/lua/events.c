@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* events.c - subscriptions of scripts to events of servers and of pattern references
  *
- * An event is told by the thread that made a change. It is copied to each subscription that wants
- * it, whose task, on the thread that subscribed, calls the script's function for one event after
- * the other. A subscription of start-up gets its task at the end of that.
+ * An event is reported by the thread that made a change. It is copied to each matching
+ * subscription, whose task, on the subscribing thread, calls the script's function for one event
+ * after another. A subscription made at start-up gets its task when start-up ends.
  * Owns   : a subscription belongs to its task, and is freed by it; it holds its configuration.
- * Locks  : <lock>, for the list and what waits. No state of Lua is taken under it.
- * Limits : EVENTS_MAX wait for a subscription; what comes then is lost until none waits.
+ * Locks  : <lock>, for the list and the queued events. No Lua state is locked while holding it.
+ * Limits : a subscription queues up to EVENTS_MAX; then events are lost until the queue is empty.
  */
 #include <stdlib.h>
 #include "base/clock.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* filter.c - core.register_filter: filters whose callbacks are functions of a script
  *
- * A line `filter lua.NAME` has the script make an object of the filter's class, once for each state
- * of Lua; each stream has that object's new() make one of its own. A callback is a call of its own,
- * which cannot wait: with filter.WAIT it is called again.
+ * For a line `filter lua.NAME` the script creates an object of the filter's class, once per Lua
+ * state; for each stream that object's new() creates another one. A callback is a separate call,
+ * which cannot wait: after filter.WAIT it is called again.
  */
 #include <stdlib.h>
 #include "base/bug.h"

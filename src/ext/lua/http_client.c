@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http_client.c - class HTTPClient: requests of scripts to other servers
  *
- * A function begins a call of the client (client/http_client.h), gives its thread back, and goes on
- * when the answer is whole. The call belongs to the run: when that ends first, it is given up.
+ * A function starts a call of the client (client/http_client.h), yields its thread, and continues
+ * when the answer is complete. The call belongs to the run: if the run ends first, the call is
+ * cancelled.
  */
 #include <stdlib.h>
 #include "base/addr.h"

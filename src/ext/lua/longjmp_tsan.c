@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* longjmp_tsan.c - how Lua leaves functions, as the sanitizer of threads has to see it
  *
- * The library of Lua may be made with glibc's checked longjmp(), which that one does not know:
- * each error and each pause of a script would leave frames on its own stack, until nothing works.
+ * The Lua library may be built with glibc's checked longjmp(), which the thread sanitizer does not
+ * intercept: each error and each pause of a script would leave frames on the sanitizer's own stack,
+ * until nothing works.
  */
 #ifdef __SANITIZE_THREAD__
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modules.c - modules in C that scripts require: loaded so that their names stay theirs
  *
- * Lua's own loader would have a module's undefined names looked up in the program first, which
- * exports its functions for dumps: LuaSocket has a socket_connect() of its own, lua-cjson a
- * strbuf_init(). Here a module's own names come first. LuaSocket waits inside of system calls, and
- * all that its thread serves with it: once the start is over, its functions that wait are refused.
+ * Lua's own loader would look up a module's undefined names in the program first, which exports its
+ * functions for dumps: LuaSocket has its own socket_connect(), lua-cjson its own strbuf_init().
+ * Here a module's own names come first. LuaSocket blocks in system calls, and with it everything
+ * that its thread serves: after start-up its blocking functions are refused.
  */
 #include <dlfcn.h>
 #include <lualib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* patref.c - class Patref: the entries of a map or of an ACL file, seen and changed by scripts
  *
- * Between prepare() and commit() or giveup(), an object means a version of its own that is not seen
- * elsewhere. What is left of one that is forgotten goes with the next commit.
+ * Between prepare() and commit() or giveup(), an object refers to its own version, which is not
+ * visible elsewhere. The remains of a forgotten version are removed by the next commit.
  */
 #include "beside_priv.h"
 #include "class_priv.h"

@@ -2,7 +2,7 @@
 /* proxies.c - classes Proxy and Listener: core.proxies, core.frontends, core.backends
  *
  * Objects point into the configuration that their script belongs to, which outlives the script.
- * What is asked of an older one after a reload is answered from the state that both share.
+ * After a reload, queries about an older configuration are answered from the state that both share.
  */
 #include "class_priv.h"
 #include "manage/stats.h"

@@ -2,8 +2,8 @@
 /* queue.c - class Queue: values between the calls of one state of Lua; core.wait
  *
  * An object holds its values in a table of its own. A call that waits for one has a task on its
- * thread: a push wakes the tasks of all that wait, whatever their threads.
- * Locks: all is done under the lock of the state.
+ * thread: a push wakes the tasks of all waiting calls, whatever their threads.
+ * Locks: everything is done with the lock of the state held.
  */
 #include <stdlib.h>
 #include "base/clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* servers.c - class Server: what scripts see and change of servers
  *
- * A server that scripts have stays in memory as long as its configuration when it is removed: from
- * then on, all methods but get_name and the like do nothing and answer nil.
+ * A removed server to which scripts have references stays in memory as long as its configuration:
+ * from then on, all methods except get_name and similar do nothing and return nil.
  */
 #include <sys/un.h>
 #include "class_priv.h"

@@ -3,8 +3,8 @@
  *
  * Purpose: scripts of lua-load-per-thread share counters, tokens and small texts. Values are copied
  *          in and out: texts, integers, numbers, booleans.
- * Owns   : it is the process's: reloads keep it. tune.lua.shared-size bounds keys, values and what
- *          they cost; what would go beyond it is refused, nothing is evicted.
+ * Owns   : it belongs to the process: reloads keep it. tune.lua.shared-size bounds keys, values and
+ *          their overhead; additions beyond it are refused, nothing is evicted.
  * Threads: any. A key's shard has a lock, held for a look-up and a copy, and never while waiting or
  *          calling Lua: an error of Lua would jump over its release.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* socket.c - class Socket: connections that scripts open by themselves
  *
- * The object of a script holds a struct lua_socket. It belongs to the thread that connected it,
- * its *home*, and is used there only. A function that has to wait gives its thread back, and goes
- * on when the connection has moved, or when its time is over. What the collector of Lua finds, on
- * whatever thread, is sent home to be closed. An open socket holds its configuration; when that is
+ * The object of a script holds a struct lua_socket. It belongs to the thread that connected it, its
+ * *home*, and is used there only. A function that has to wait yields its thread, and continues when
+ * the connection has made progress, or on a timeout. Sockets found by Lua's garbage collector, on
+ * whatever thread, are sent home to be closed. An open socket holds its configuration; when that is
  * retired, sockets that no run waits for are closed.
  */
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* socket_conf.c - edge file: the TLS of scripts' sockets is that of a hidden server
  *
- * It is made before the modules below look at servers, and hidden when they all know it.
+ * It is created before the modules below see the servers, and hidden when they all know it.
  */
 #include "beside_priv.h"
 #include "ext/lua.h"

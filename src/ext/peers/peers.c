@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peers.c - sections of this process: generations that come and go, their peers, soft stops
  *
- * At a soft stop all links end, and the new process, which has the address of this one by then, is
+ * At a soft stop all links end, and the new process, which uses the address of this one by then, is
  * taught.
  */
 #include <pthread.h>

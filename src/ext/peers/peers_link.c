@@ -4,7 +4,7 @@
  *	DIALS --connected, hello--> ASKED --200--> UP --broke the protocol--> LEAVES
  *	      accepted -------> GREETED --hello, 200--^
  *
- * Of two connections with one peer the one that came last stays.
+ * Of two connections with one peer, the newer one stays.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peers_names.c - peers whose addresses a name server tells: an extension
  *
- * Thread 0 asks, and sends the section's home the peers that the name stands for, whenever that has
- * changed.
+ * Thread 0 resolves the name, and sends the resulting peers to the section's home whenever they
+ * have changed.
  */
 #include <ifaddrs.h>
 #include <stdlib.h>

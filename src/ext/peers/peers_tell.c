@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* peers_tell.c - what a peer is sent: definitions, entries, the end of a lesson
  *
- * A peer that is up to date is sent the table's log. Any other one is sent a walk through the
- * table: its entries have no order then, so each is sent under the number that the peer has
- * acknowledged already, and only the last one under the number that had been reached when the walk
- * began. What is acknowledged means thus always that all before it was received. The successor of
- * this process gets twice what some peer may not have: as a part of the lesson, with its time, then
- * as a change, which it tells in our place.
+ * A peer that is up to date gets the table's log. Any other one gets a walk through the table: its
+ * entries are then in no order, so each is sent with the number that the peer has already
+ * acknowledged, and only the last one with the number that had been reached when the walk began. So
+ * an acknowledgement always means that everything before it was received. The successor of this
+ * process gets twice the entries that some peer may lack: as part of the lesson, with their times,
+ * then as changes, which it sends on instead of us.
  */
 #include <stdlib.h>
 #include <string.h>

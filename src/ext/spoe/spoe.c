@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoe.c - filter spoe, send-spoe-group: what is sent to agents, and what their answers do
  *
- * A stream has at most one request under way for each of its engines: it waits for the answer.
+ * A stream has at most one outstanding request for each of its engines: it waits for the answer.
  */
 #include "base/clock.h"
 #include "expr/vars.h"

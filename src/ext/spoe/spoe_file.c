@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spoe_file.c - the line `filter spoe`, and the file that it names
  *
- * The file is read when its line is, in a dialect of its own: sections spoe-agent, spoe-message and
- * spoe-group. Names are resolved in the check phase, with those of all backends.
+ * The file is read when its line is parsed, in a dialect of its own: sections spoe-agent,
+ * spoe-message and spoe-group. Names are resolved in the check phase, with those of all backends.
  * Manual: SPOE chapter 2.
  */
 #include <stdlib.h>

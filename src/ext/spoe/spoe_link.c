@@ -3,10 +3,10 @@
  *
  *     pool.queue --> link.requests --NOTIFY--> agent --ACK--> done()
  *
- * A link is a stream that the program begins, in the agent's backend: its balancing, queue, TLS,
- * timeouts and counters are those of any. It says hello first, and takes requests when the agent
- * has answered. One is opened when nothing is ready, when all that are have much to do, or when
- * there are fewer than servers. One that has nothing to do ends with its configuration.
+ * A link is a stream that the program starts, in the agent's backend: balancing, queue, TLS,
+ * timeouts and counters are the usual ones. It says hello first, and takes requests when the agent
+ * has answered. A link is opened when none is ready, when all ready ones are busy, or when there
+ * are fewer than servers. An idle link ends with its configuration.
  */
 #include <stdlib.h>
 #include "base/clock.h"

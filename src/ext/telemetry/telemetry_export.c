@@ -6,8 +6,8 @@
  *	                         2xx: exported; 429, 502 to 504, no answer: again later;
  *	                         else refused
  *
- * The bytes of batches count when they are made: above the section's `queue` none is, and what
- * would have gone there is dropped.
+ * The bytes of batches count from their creation: above the section's `queue` no batch is created,
+ * and its data is dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* telemetry_metrics.c - the figures of the exporter for Prometheus, as metrics of OTLP
  *
- * The program asks its own exporter, as a client would: a request to a hidden backend, whose
- * service answers in parts that let other work go on. Each line of the answer becomes a point, each
- * family (# HELP, # TYPE, its lines) a metric. So names, labels and values are those of the
- * exporter.
+ * The program queries its own exporter, as a client would: with a request to a hidden backend,
+ * whose service answers in parts that let other work continue. Each line of the answer becomes a
+ * point, each family (# HELP, # TYPE, its lines) a metric. So names, labels and values are those of
+ * the exporter.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* telemetry_span.c - what a stream that is over was, as spans
  *
  * Names of attributes: OpenTelemetry's semantic conventions for HTTP (stable), and haproxy.* for
- * what the log has besides.
+ * further data that the log has.
  */
 #include <string.h>
 #include "base/clock.h"

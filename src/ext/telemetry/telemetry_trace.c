@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* telemetry_trace.c - a stream that is traced: the context of its request, its tries
  *
- * The context is read before any rule runs. A request that leaves has that of its try instead, and
- * nothing of what was received but a good tracestate: fields that are malformed end here. The texts
- * are added once; another try writes its span into them.
+ * The context is read before any rule runs. A request to a server has the context of its try
+ * instead, and of the received fields only a valid tracestate: malformed fields are dropped here.
+ * The texts are added once; another try writes its span into them.
  *
- * Most traces begin here and are not sampled. Their first 8 bytes are the thread's; the other 8 are
- * drawn, and are the number of the first span, too, which is unique within its trace; the span of a
- * try is the same with its halves exchanged. So 16 digits are to be written for a request, and the
- * rest is copied. Such a trace is light: that number is all that is kept of it, and the field is
- * written when the head is, until a rule, a fetch or a failure wants more.
+ * Most traces begin here and are not sampled. The first 8 bytes of their id are the thread's; the
+ * other 8 are random, and are also the id of the first span, which is unique within its trace; the
+ * span of a try has the same bytes with the halves exchanged. So only 16 digits are computed per
+ * request, and the rest is copied. Such a trace is light: only that number is stored, and the field
+ * is written when the head is, until a rule, a fetch or a failure needs more.
  */
 #include <string.h>
 #include "base/clock.h"
