@@ -2,9 +2,10 @@
 /* h3_back.c - the HTTP/3 mux towards servers: connections and their streams
  *
  * We open the streams here. The first one may be attached before the handshake is over: it waits
- * (H3S_PENDING) and gets its stream of QUIC when the connection stands; others come when there is
- * room, which is from then on. What the server says that it has not looked at (GOAWAY,
- * H3_REQUEST_REJECTED) is marked EP_RX_REFUSED: it may be sent again, whatever it asks for.
+ * (H3S_PENDING) and gets its QUIC stream when the connection is established; others are attached
+ * when there is room, which exists from then on. Requests that the server has not processed
+ * (GOAWAY, H3_REQUEST_REJECTED) are marked EP_RX_REFUSED: they may be sent again, whatever their
+ * method.
  */
 #include "base/strbuf.h"
 #include "net/conn.h"

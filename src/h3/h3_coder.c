@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h3_coder.c - the HTTP/3 mux: the streams of the peer's coders of QPACK (RFC 9204 4.3, 4.4)
  *
- * There are no dynamic tables: we allow the peer's encoder none, and fill none ourselves. All that
- * an encoder may say is that it has none, all that a decoder may say is that it has given up a
- * request. Anything else cannot be meant well.
+ * There are no dynamic tables: we allow the peer's encoder none, and fill none ourselves. An
+ * encoder may only send a capacity of zero, a decoder may only cancel a request. Anything else is
+ * an error.
  */
 #include "h3_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h3_send.c - the HTTP/3 mux, sending half: heads, body slices and ends into frames
  *
- * What is given to QUIC leaves when the turn of the loop ends. A body that it does not take now
- * stays with its stream, until room is told.
+ * Data passed to QUIC leaves at the end of the loop's turn. A body that QUIC does not accept now
+ * stays with its stream, until room is reported.
  */
 #include <stdlib.h>
 #include "codec/qpack.h"
