@@ -5,8 +5,8 @@
  *      auth_job_begin() --> queue, one lock  -->    crypt_matches()
  *      answer() <---------- mailbox <-------------- done
  *
- * The pool's threads begin with the first job. They hold no lock while they compute, and touch
- * nothing of the program but the job.
+ * The pool's threads are started with the first job. They hold no lock while they compute, and
+ * access no data of the program except the job.
  */
 #include <pthread.h>
 #include <stdlib.h>

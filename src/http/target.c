@@ -4,8 +4,8 @@
  * http://user@host:80/a/b?x=1      /a/b?x=1      *      host:443
  *            ^authority  ^path^query   ^path^query
  *
- * The query begins after the first '?' whatever stands before it. What is neither in origin nor in
- * absolute form has no path; setting one replaces all up to the query.
+ * The query begins after the first '?' whatever precedes it. A target in neither origin nor
+ * absolute form has no path; setting one replaces everything up to the query.
  */
 #include "http/msg.h"
 
