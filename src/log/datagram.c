@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* datagram.c - this thread's sockets to log servers
  *
- * A working thread keeps the lines of a turn's traffic and sends them in one call behind everything
- * else of the turn: the receiver wakes once for all of them. Events (servers, commands) go
- * immediately (datagram_flush()): a reader that sees an effect finds its line. So does all that is
- * sent outside of the loop: start, stop, other threads.
+ * A working thread collects the lines of a turn's traffic and sends them in one call after
+ * everything else of the turn: the receiver wakes once for all of them. Events (servers, commands)
+ * are sent immediately (datagram_flush()): a reader that sees an effect finds its line. So is
+ * everything sent outside of the loop: start, stop, other threads.
  */
 #include <errno.h>
 #include <fcntl.h>

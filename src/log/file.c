@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* file.c - log files: registry, what waits to be written, the thread that writes it
  *
- * A line is copied behind those that wait, under a lock for that moment; a thread of its own swaps
- * that buffer for an empty one some times a second and writes it, so that no turn waits for a disk.
- * It cuts at line ends only, when it rotates. A file that was renamed or removed by another program
- * (logrotate) is opened anew within a second.
+ * A line is appended to the pending buffer, under a lock for that moment; a separate thread swaps
+ * that buffer for an empty one several times a second and writes it, so that no turn waits for a
+ * disk. Rotation cuts at line ends only. A file that was renamed or removed by another program
+ * (logrotate) is opened again within a second.
  *
- * What was accepted is written, also at the end of the process; a line for which there is no room,
- * because the disk stands still or is full, is refused, and counted by the caller.
+ * Accepted lines are written, even at the end of the process; a line for which there is no room,
+ * because the disk is stuck or full, is refused, and counted by the caller.
  */
 #include <errno.h>
 #include <fcntl.h>
