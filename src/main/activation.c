@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* activation.c - sockets that the service manager hands over: activation, and its store
  *
- * sd_listen_fds(3): $LISTEN_FDS descriptors begin at 3, for process $LISTEN_PID; $LISTEN_FDNAMES
- * are their names. Those of a socket unit stay where they are, for `bind fd@3`. Those that we have
- * given to the manager's store ourselves (sd_pid_notify_with_fds(3), FDSTORE=1) have our name: they
- * are the listening sockets of the process before. All are found again by their addresses.
+ * sd_listen_fds(3): $LISTEN_FDS descriptors start at 3, for process $LISTEN_PID; $LISTEN_FDNAMES
+ * has their names. Sockets of a socket unit stay where they are, for `bind fd@3`. Sockets that we
+ * have put into the manager's store ourselves (sd_pid_notify_with_fds(3), FDSTORE=1) have our name:
+ * they are the listening sockets of the previous process. All are identified by their addresses.
  *
  * The store: while a process is replaced (`systemctl restart`), the manager's copies keep the
- * sockets alive. The kernel goes on to complete handshakes, and the next process accepts.
+ * sockets alive. The kernel continues to complete handshakes, and the next process accepts.
  */
 #include <errno.h>
 #include <fcntl.h>

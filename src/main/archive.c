@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* archive.c - -dA: the program and its libraries in one file, to look at a core elsewhere
  *
- * The format is POSIX.1's ustar: for each file a head of 512 bytes, then its bytes, filled up to
- * whole blocks of 512; two blocks of zeros at the end. Names are kept below a folder "core-<pid>".
+ * The format is POSIX.1's ustar: for each file a head of 512 bytes, then its bytes, padded to whole
+ * blocks of 512; two blocks of zeros at the end. Names are below a directory "core-<pid>".
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* config_diff.c - how two readings of configuration files differ: the longest common subsequence
  *
- * What both begin and end with is left out first. What remains in between is compared line by line,
- * unless it is too long for that: then all of it differs.
+ * The common beginning and end are removed first. The rest is compared line by line, unless it is
+ * too long for that: then all of it differs.
  */
 #include "config_diff_priv.h"
 #include <stdlib.h>

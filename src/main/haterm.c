@@ -3,7 +3,7 @@
  *
  *	haterm -L 127.0.0.1:8000:8443   ->   haproxy -db -f <frontend with use-service haterm>
  *
- * The configuration, and the certificate when none is given, lie in files without a name.
+ * The configuration, and the certificate when none is given, are stored in unnamed files.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
  *	@1                   the commands that follow are for the current worker
  *	@@1 show events -w   the connection is the worker's until it ends it
  *
- * Commands about the session itself (prompt, modes, levels, set severity-output) are obeyed here,
- * whatever process is the context: they have no answer, and hold for all that follows. One that is
- * refused ends its line. Workers learn of them in front of each command, as "expert-mode on -;".
+ * Commands about the session itself (prompt, modes, levels, set severity-output) are executed here,
+ * whatever process is the context: they have no answer, and apply to everything that follows. A
+ * refused one ends its line. Workers are told of them before each command, as "expert-mode on -;".
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* modules.c - the one list of modules, floors bottom-up: the start-up order
  *
- * A new module is one line here. Its descriptor is the one symbol that its edge file exports.
+ * A new module is one line here. Its descriptor is the only symbol that its edge file exports.
  */
 #include "expr/modules.h"
 #include "options_priv.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* moot_conf.c - edge file: global keywords that tune what this program does in one way only
  *
- * HAProxy has them, files have them, and no client or server could tell what they say. So their
- * values are checked as HAProxy checks them, nothing is done, and -dD says why.
+ * HAProxy has them, files have them, and no client or server could notice their values. So the
+ * values are checked as HAProxy checks them and have no effect, and -dD says why.
  */
 #include <string.h>
 #include "base/diag.h"

@@ -2,8 +2,8 @@
 /* notify.c - telling the service manager how it stands: datagrams to $NOTIFY_SOCKET
  *
  * The protocol is sd_notify(3)'s, a few lines of text: no library is needed. With a watchdog
- * ($WATCHDOG_USEC) the loop says that it turns, at half the time that it is given. With a store of
- * descriptors ($FDSTORE: how many it keeps) the manager holds the listening sockets over a restart.
+ * ($WATCHDOG_USEC) the loop reports that it runs, at half the interval allowed. With a descriptor
+ * store ($FDSTORE: how many it keeps) the manager keeps the listening sockets over a restart.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* old_process.c - the processes of -sf and -st: they are asked to leave, and their end is noticed
  *
- * They may have listening sockets in common with this one. The kernel wakes one poller for each
- * client that comes; when that one is of a process which then ends, the client waits until the next
- * one comes. So at the end of such a process, all threads look at the sockets again.
+ * They may share listening sockets with this one. The kernel wakes one poller for each new client;
+ * if that poller is in a process which then ends, the client waits until the next one comes. So
+ * when such a process ends, all threads check the sockets again.
  */
 #include <signal.h>
 #include <stdlib.h>

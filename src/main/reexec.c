@@ -5,9 +5,9 @@
  *	HAPROXY_PROCESSES=|type=m;fd=4;pid=12;...|type=w;fd=8;pid=13;...|type=s;fd=5;level=2
  *
  * m is the master itself, w a worker, s a listening descriptor of -S. Signals are blocked while the
- * master runs and stay so over the exec: the ones that come meanwhile are read by the next program.
- * The descriptors of signals and of the first folder are handed over too, so that a program that
- * can open no descriptor goes on with the workers that it has.
+ * master runs and stay so over the exec: those that arrive meanwhile are read by the next program.
+ * The descriptors of signals and of the first directory are passed on, too, so that a program that
+ * can open no descriptor continues with the workers that it has.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  *	2nd tour  every thread has left them
  *	3rd tour  connections that were handed from thread to thread meanwhile have arrived
  *
- * and main lets go of the old generation: its last session or connection frees it.
+ * Then main releases the old generation: its last session or connection frees it.
  */
 #include <errno.h>
 #include <pthread.h>

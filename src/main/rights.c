@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rights.c - what the process may still do once it serves
  *
- * Capabilities: those of `setcap` survive the change of user, all others go with it. Programs:
- * unless `insecure-fork-wanted` or -dI asks for it, the kernel is told to run no program any more
- * (Landlock), for this thread and all that it will start, and users but root may start no process.
- * A kernel without Landlock is told both by a filter of system calls (seccomp), which costs some
- * 80 ns at each of them.
+ * Capabilities: those of `setcap` survive the change of user, all others are lost with it.
+ * Programs: unless `insecure-fork-wanted` or -dI asks for it, the kernel forbids running programs
+ * (Landlock), for this thread and all that it will start, and users other than root may start no
+ * process. Without Landlock both are done by a filter of system calls (seccomp), which costs some
+ * 80 ns per call.
  */
 #include <errno.h>
 #include <linux/audit.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stop.c - signals: soft stop, hard stop, pause, dumps
  *
- * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with
- * the last
- * session, or when hard-stop-after is over. A hard stop ends the loops immediately. All of this
- * runs on thread 0; sessions are asked on their own threads.
+ * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with the
+ * last session, or when hard-stop-after is over. A hard stop ends the loops immediately. All of
+ * this runs on thread 0; sessions are asked on their own threads.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /* trim.c - what a generation took goes back to the system once it is gone, and so does what a
  * refused one took: else each reload leaves its holes to the heap, whose pages stay with us
  *
- * A little later, for a dying generation has freed all by then and several are handled together; in
- * the background, for the library walks through its heaps.
+ * Somewhat later, because a dying generation has freed everything by then and several are handled
+ * together; in the background, because the library walks through its heaps.
  */
 #include "base/clock.h"
 #include "core/background.h"

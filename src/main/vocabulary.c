@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* vocabulary.c - -dKdoc: everything that the modules' tables tell, for the manual's tables
  *
- * One record a line, seven fields separated by tabs:
+ * One record per line, seven fields separated by tabs:
  *
  *   kind  name  syntax  where or type  notes  help  hint
  *
