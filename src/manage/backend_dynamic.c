@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* backend_dynamic.c - backends that are added and removed at run time
  *
- * A backend is made from a named defaults section as a section of the file is, without lines of its
+ * A backend is made from a named defaults section like a section of the file without lines of its
  * own, and goes through the check_backend hooks of the modules. It belongs to the live generation:
  * a reload reads the file, which does not have it.
  */

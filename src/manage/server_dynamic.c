@@ -3,8 +3,8 @@
  *
  * The list of a backend's servers is read by every thread without a lock, forwards only. So a new
  * member is complete before the last pointer leads to it, and a removed one keeps its own pointers:
- * a thread that stands on it finds the way on. A server that was added at run time lies in memory
- * of its own, which is freed when no thread needs it (proxy/walk.h); one of the file, with its
+ * a thread that is at it can continue from there. A server added at run time has memory of its own,
+ * which is freed when no thread needs it (proxy/walk.h); one of the file is freed with its
  * generation.
  */
 #include "server_dynamic_priv.h"

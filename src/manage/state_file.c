@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* state_file.c - edge file: states of servers which a process before this one has left in a file
  *
- * The file is what `show servers state` prints. A line applies to the server of the same backend
- * and name; a file with a line that is not understood is not applied at all. A reload in the
- * process needs none: states are handed over.
+ * The file has the format of `show servers state`. A line applies to the server with the same
+ * backend and name; a file with an invalid line is not applied at all. A reload in the process
+ * needs none: states are passed on directly.
  */
 #include <errno.h>
 #include <fcntl.h>

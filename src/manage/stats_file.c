@@ -6,8 +6,8 @@
  *	#be guid,stot,...
  *	<guid of a backend or a server>,<number>,...
  *
- * Objects without a guid are not in it. Columns are found by name, and only counters are taken
- * back: rates and ages are dumped as the reference does. Manual: management 9.5.
+ * Objects without a guid are not in it. Columns are identified by name, and only counters are
+ * restored: rates and ages are dumped as the reference does. Manual: management 9.5.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_history.c - edge file: stats history, show history, and the timer that fills the rings
  *
- * A round reads all objects once, for one step of time. It holds the generation that it began with.
+ * A round reads all objects once, for one time step. It holds the generation that it started with.
  */
 #include "manage/stats_history.h"
 #include <stdlib.h>

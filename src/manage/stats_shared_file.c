@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_shared_file.c - the file of shm-stats-file: objects, and which processes use them
  *
- * Locks (fcntl, of the open file, so they go with the process): byte 0 while objects are looked
- * for, taken or given back; byte 1 + n as long as process n lives.
+ * Locks (fcntl, of the open file, so they end with the process): byte 0 while objects are searched,
+ * taken or released; byte 1 + n as long as process n lives.
  */
 #include <errno.h>
 #include <fcntl.h>
