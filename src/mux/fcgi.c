@@ -4,9 +4,9 @@
  *                send            stdout begins        its end         END_REQUEST
  *     attached ---------> begun ---------------> head -------> whole ------------> ended
  *
- * A stream that is woken may leave, and end the connection with that: the BUSY flag keeps the
- * memory until the lowest frame has returned, and streams are woken when the bytes that are there
- * were read, not amid a record.
+ * A stream that is woken may leave, and thereby end the connection: the BUSY flag keeps the memory
+ * until the outermost frame has returned, and streams are woken after all available bytes were
+ * read, not in the middle of a record.
  */
 #include "core/pool.h"
 #include "fcgi_priv.h"

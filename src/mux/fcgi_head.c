@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fcgi_head.c - the FastCGI mux: heads of answers
  *
- * What an application writes is the head of an HTTP/1 answer without its first line. It is gathered
- * in a block behind such a line until its end is there, and then parsed as one.
+ * An application writes the head of an HTTP/1 answer without its first line. It is gathered in a
+ * block after such a line until its end is there, and then parsed like one.
  */
 #include "base/clock.h"
 #include "codec/date.h"

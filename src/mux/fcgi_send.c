@@ -2,7 +2,7 @@
 /* fcgi_send.c - the FastCGI mux: requests out
  *
  * A request is BEGIN_REQUEST, its parameters in one record, their end, its body in records of
- * STDIN, and their end. Bytes of the body are not copied: the head of a record stands before
+ * STDIN, and their end. Bytes of the body are not copied: record heads are inserted before the
  * pieces.
  */
 #include "fcgi_priv.h"

@@ -6,9 +6,9 @@
  *                                            CHUNKED > TRAILERS                           or closed
  *                                            CLOSE, TUNNEL ------------> END
  *
- * One function receives (h1_read): it goes round as long as the kernel may have bytes, they are
- * wanted and the turn's budget lasts. Whatever calls up may bring the connection to its end: the
- * BUSY flag keeps the memory until the lowest frame has returned.
+ * One function receives (h1_read): it loops as long as the kernel may have bytes, they are wanted
+ * and the turn's budget lasts. Any call to upper layers may end the connection: the BUSY flag keeps
+ * the memory until the outermost frame has returned.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_answer.c - the HTTP/1 mux: requests that their owner answers without a stream
  *
- * Owners that ask for that get many equal requests: a head that is byte for byte the one before it
- * on this thread is not parsed again.
+ * Owners that use this get many equal requests: a head that is byte for byte the same as the
+ * previous one on this thread is not parsed again.
  */
 #include "h1_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_case.c - h1-case-adjust and h1-case-adjust-file: names that bogus peers want in another case
  *
- * The names of a generation are an array in the order of their length and text, searched by halves:
- * only proxies that ask for it pay.
+ * The names of a generation are an array sorted by length and text, with binary search: only
+ * proxies that use it pay for it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_count.c - the HTTP/1 mux: what it counts for its owner: mux/h1.h, H1_COUNTS
  *
- * Bytes are added up in the connection and handed over with the end of a stream: what a long one
- * moves is seen after each 16 MB of it.
+ * Bytes are added up in the connection and reported at the end of a stream; those of a long stream
+ * after each 16 MB.
  */
 #include "base/bug.h"
 #include "h1_priv.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_head.c - the HTTP/1 mux: received heads, and what is wrong with them
  *
- * The parser's fields are in an array of the thread, for all connections; those of a head that came
- * in pieces are kept with the connection until the rest is there.
+ * The parser's fields are in an array of the thread, for all connections; those of a head that
+ * arrives in pieces are kept with the connection until the rest is there.
  */
 #include <stdlib.h>
 #include "codec/websocket.h"

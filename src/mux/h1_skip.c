@@ -2,8 +2,8 @@
 /* h1_skip.c - the HTTP/1 mux: the rest of a request whose answer came before its end
  *
  * RFC 9112, 9.3.
- * Denied uploads, answers of servers that do not want all of it: the client was told nothing of an
- * end, so its next request follows behind this one's body.
+ * Denied uploads, answers of servers that do not want all of it: no end of the connection was
+ * announced to the client, so its next request follows after this one's body.
  */
 #include "h1_priv.h"
 

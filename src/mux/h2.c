@@ -2,9 +2,9 @@
 /* h2.c - the HTTP/2 mux: reading
  *
  * One function receives (h2_read). Frames other than DATA are handled when their payload is
- * contiguous in <in>; that of DATA is given away as it comes. Whatever calls up may bring streams
- * and the connection to their end: the BUSY flag keeps the connection's memory until the lowest
- * frame has returned, and no function keeps a stream over such a call without asking again.
+ * contiguous in <in>; DATA payload is passed on as it arrives. Any call to upper layers may end
+ * streams and the connection: the BUSY flag keeps the connection's memory until the outermost frame
+ * has returned, and no function keeps a stream over such a call without looking it up again.
  */
 #include "base/clock.h"
 #include "h2_conn_priv.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_back.c - the HTTP/2 mux towards servers: requests out, answers in
  *
- * We are the client here: we say hello first, number the streams and send the requests. Numbers
+ * We are the client here: we send the preface, number the streams and send the requests. Numbers
  * must rise in the order in which the heads leave, so a stream gets its number with its head; until
  * then it waits in the connection's <pending>.
  *
- * Streams come and go; the owner is told when there is room for one more, and when the last
- * one has left. What the server says that it has not looked at (GOAWAY below a number, or
- * REFUSED_STREAM) is marked EP_RX_REFUSED: it may be sent again, whatever it asks for.
+ * Streams come and go; the owner is told when there is room for one more, and when the last one has
+ * left. Requests that the server has not processed (numbers above GOAWAY's, or REFUSED_STREAM) are
+ * marked EP_RX_REFUSED: they may be sent again, whatever their method.
  */
 #include "base/arena.h"
 #include "base/clock.h"

@@ -5,7 +5,8 @@
  *                               |         ^ no more frames are read; streams end, <out> is sent
  *                               +---------+
  *
- * Nothing here reads or formats; code that finds that the connection must end says so here.
+ * No code here reads or formats frames; code that finds that the connection must end reports it
+ * here.
  */
 #include <string.h>
 #include "base/clock.h"

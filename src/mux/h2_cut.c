@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_cut.c - the HTTP/2 mux: what arrives for streams that we have reset
  *
- * What the peer sent before it heard of the reset is no fault (RFC 9113 5.1), but what comes for a
- * number that ended otherwise is. So the last numbers that were reset are remembered. When the
- * answer was complete before the request, the rest of the request is still counted and its trailers
- * are looked at: whether a mistake is noticed does not depend on how soon the answer left.
+ * Frames that the peer sent before it received the reset are no error (RFC 9113 5.1), but frames
+ * for a stream that ended otherwise are. So the last stream numbers that were reset are remembered.
+ * When the answer was complete before the request, the rest of the request is still counted and its
+ * trailers are checked: whether an error is noticed does not depend on how soon the answer left.
  */
 #include "h2_conn_priv.h"
 #include "h2_stream_priv.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_data.c - the HTTP/2 mux: received DATA
  *
- * Payload bytes are given to their stream as slices of the received blocks, as they come. Streams
- * are woken when all that was received is used: many frames of one body cost one pass, and a
- * request that is reset right behind costs a server nothing.
+ * Payload bytes are passed to their stream as slices of the received blocks, as they arrive.
+ * Streams are woken when all received data is processed: many frames of one body cost one pass, and
+ * a request that is reset immediately afterwards costs a server nothing.
  */
 #include "h2_conn_priv.h"
 #include "h2_in_priv.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_elastic.c - tune.streams-elasticity: streams of clients' connections by the load
  *
- * With a target of <percent>, all clients' connections that the process may have share
- * maxconn * (percent - 100) / 100 streams beyond the one that each has. A new connection gets of
- * what is left of them the same share as it would get of all in an idle process, or its equal part,
- * if that is more: many while there are few connections, and one each at the end.
+ * With a target of <percent>, all client connections that the process may have share maxconn *
+ * (percent - 100) / 100 streams beyond the one that each has. A new connection gets the same share
+ * of the remaining ones as it would get of all in an idle process, or its equal part, if that is
+ * more: many while there are few connections, and one each at the end.
  */
 #include "base/bug.h"
 #include "h2_tune_priv.h"

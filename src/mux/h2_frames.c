@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_frames.c - the HTTP/2 mux: received frames other than DATA
  *
- * Each type has a function; h2_frame_begin() says from the header and from what came before whether
- * the frame may come at all.
+ * Each type has a function; h2_frame_begin() decides from the header and the preceding frames if
+ * the frame is allowed at all.
  */
 #include <string.h>
 #include "base/clock.h"

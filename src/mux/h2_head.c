@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_head.c - the HTTP/2 mux: received heads become messages
  *
- * A block is decoded into a buffer of the thread, whatever becomes of its stream: the tables of
- * both sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts
- * are then copied, as a whole, to the stream's arena.
+ * A block is decoded into a buffer of the thread, even if its stream is gone: the tables of both
+ * sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts are
+ * then copied, as a whole, to the stream's arena.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_out.c - the HTTP/2 mux: the queue of a connection, and its turns
  *
- * What is written goes to one block of the thread, of which each queue holds pieces: the frames of
- * one turn lie one behind the other.
+ * Output is written to one block of the thread, of which each queue holds pieces: the frames of one
+ * turn are adjacent.
  */
 #include <string.h>
 #include "base/clock.h"

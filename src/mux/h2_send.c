@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_send.c - the HTTP/2 mux, sending half: heads and body slices into frames
  *
- * Nothing is sent when a stream speaks: frames go to the connection's queue, which leaves in as few
- * system calls as possible when the turn of the loop ends. A head, frames' headers and small bodies
- * are written into a block of the thread; larger bodies stay the slices that they are.
+ * Nothing is sent when a stream writes: frames go to the connection's queue, which is sent in as
+ * few system calls as possible at the end of the loop's turn. A head, frame headers and small
+ * bodies are written into a block of the thread; larger bodies stay slices.
  *
- * A body that cannot be sent immediately (windows, or a queue full enough) stays with its stream,
- * which waits in the list of senders: each gets its turn and sends about a frame's worth.
+ * A body that cannot be sent immediately (windows, or a full queue) stays with its stream, which
+ * waits in the list of senders: each gets its turn and sends about one frame.
  */
 #include <string.h>
 #include "base/clock.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_show.c - the HTTP/2 mux: what `show fd` and `show sess all` tell of it
  *
- * The names of the fields are those that scripts know. <nbst>: streams, <nbrcv>: whose bodies may
- * come, <fctl_cnt>: that wait for a window, <send_cnt>: that wait for their turn, <dsi>: whose
- * frame came last, <dbuf>: received and not used.
+ * The names of the fields are those that scripts know. <nbst>: streams, <nbrcv>: those with a body
+ * to receive, <fctl_cnt>: those waiting for a window, <send_cnt>: those waiting for their turn,
+ * <dsi>: stream of the last frame, <dbuf>: received and not used.
  */
 #include "base/strbuf.h"
 #include "h2_conn_priv.h"

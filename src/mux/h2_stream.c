@@ -8,8 +8,8 @@
  *                          v                                   v
  *                      HALF_LOCAL ---- END_STREAM received --> CLOSED <-- RST_STREAM, anywhere
  *
- * A stream exists here as long as its endpoint is attached. What still arrives for a number that
- * is no more is the matter of h2_cut.c.
+ * A stream exists here as long as its endpoint is attached. Frames that still arrive for a closed
+ * number are handled by h2_cut.c.
  */
 #include "core/pool.h"
 #include "h2_conn_priv.h"
