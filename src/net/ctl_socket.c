@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_socket.c - connections of the Runtime API
  *
- * One function, ctl_conn_drive(), moves a connection as far as it goes: receive, run, send. It is
- * called for socket events and when a command that waited may go on.
+ * One function, ctl_conn_drive(), advances a connection as far as possible: receive, run, send. It
+ * is called for socket events and when a waiting command may continue.
  */
 #include "net/ctl_socket.h"
 #include <fcntl.h>

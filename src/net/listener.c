@@ -2,7 +2,7 @@
 /* listener.c - accepting, and spreading connections over threads
  *
  * Each thread has a seat at each listener: whether it polls it, and the message by which others ask
- * it to look again at what it should do (poll or not, leave). The wish is in the listener (paused,
+ * it to check again what to do (poll or not, leave). The desired state is in the listener (paused,
  * closed); each thread applies it to its own poller.
  */
 #include "net/listener.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* raw.c - the transport of plain sockets
  *
- * What was posted waits in a raw_tx, which transport_ctx names, until the end of the turn; or until
- * there is room, when the socket did not take all of it (CONN_TX_HELD).
+ * Posted data waits in a raw_tx, which transport_ctx points to, until the end of the turn; or until
+ * there is room, if the socket did not accept all of it (CONN_TX_HELD).
  */
 #include <errno.h>
 #include <sys/socket.h>
