@@ -10,7 +10,7 @@
  *	MAIL      250         QUIT
  *	QUIT      221         nothing: it is over
  *
- * Any other answer, an end, an error or the time ends it.
+ * Any other answer, end of file, an error or a timeout ends it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* outlier_decide.c - which servers stand out from the others, and which of them are ejected
  *
- * The views are sorted twice: by their mean time, which gives the median of the others of each in
- * one pass, then by how bad they are, of which the first ones are ejected.
+ * The views are sorted twice: by their mean time, which gives for each the median of the others in
+ * one pass, then by how bad they are; the first ones are ejected.
  */
 #include <stdlib.h>
 #include "proxy/outlier.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* queue.c - which request waits for a slot of a server, and which one is next
  *
- * The slots of a server with a limit are one atomic number. A stream that gives a slot back looks
- * for waiters afterwards; a stream that starts to wait looks for free slots afterwards. Both sides
+ * The slots of a server with a limit are one atomic number. A stream that releases a slot checks
+ * for waiters afterwards; a stream that starts to wait checks for free slots afterwards. Both sides
  * write before they read (sequentially consistent), so that one of them sees the other and no slot
  * is lost. Grants are made under the lock, which is the only place where waiters are linked and
  * unlinked.

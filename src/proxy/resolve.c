@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resolve.c - names of servers at run time: what each server asks for, through reloads and commands
  *
- * What a server asks belongs to its state. When another generation has the same server, it goes on
- * asking the same resolution, and only the server that is told changes.
+ * The resolution that a server uses belongs to its state. When another generation has the same
+ * server, it continues to use the same resolution, and only the server to be updated changes.
  */
 #include <stdio.h>
 #include <stdlib.h>

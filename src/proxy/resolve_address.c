@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resolve_address.c - which of a name's addresses a server takes
  *
- * The servers of a backend that ask for the same name share its addresses: none is taken twice,
- * unless a server may. One is the better, in this order, when it is in a network of resolve-net,
- * of the preferred family, no other server's, and the server's already.
+ * The servers of a backend that resolve the same name share its addresses: none is used twice,
+ * unless a server may. Addresses are preferred, in this order, if they are in a network of
+ * resolve-net, of the preferred family, not used by another server, and already used by this
+ * server.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resolve_init.c - how the name of a server gets its first address: in the check phase
  *
- * Before a server has a state, the methods of init-addr are tried, but `last`: state files are read
- * later, and give their address then if `last` stands before what was found.
+ * Before a server has a state, all methods of init-addr except `last` are tried: state files are
+ * read later, and then set the address if `last` precedes the method that succeeded.
  */
 #include <string.h>
 #include "conf/conf.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resolve_service.c - servers that an SRV name makes: each takes one service of the answer
  *
- * New services are taken first, then those that are gone are left: so a port that changes is served
- * by another server before the old one goes. A service brings a name, a port and a weight. Its
- * address is told besides, or asked for.
+ * New services are assigned first, then those that are gone are dropped: so a changed port is
+ * served by another server before the old one goes. A service has a name, a port and a weight. Its
+ * address is in the same answer, or is resolved.
  */
 #include <stdio.h>
 #include <string.h>

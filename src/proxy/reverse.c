@@ -2,7 +2,7 @@
 /* reverse.c - rhttp@: what bind lines and servers of reverse HTTP need, once all sections are read
  *
  * A line `bind rhttp@backend/server` opens connections to a server and then serves requests that
- * come through them. The server must be one that speaks HTTP/2 and that has an address.
+ * arrive on them. The server must speak HTTP/2 and have an address.
  */
 #include <string.h>
 #include "base/diag.h"

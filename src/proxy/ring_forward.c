@@ -5,10 +5,11 @@
  *	  ^                 |            |
  *	  +----failed-------+------------+
  *
- * <out> holds whole frames; <ends> says where each ends, so that what was sent for good is known.
+ * <out> holds whole frames; <ends> has the end of each, so that it is known which were sent
+ * completely.
  *
- * Thread 0 knows all forwarders; each works on a thread of its own, its *home*, where messages from
- * thread 0 (struct order, <end>) tell it what to use, and when it is over.
+ * Thread 0 has the list of forwarders; each works on a thread of its own, its *home*, where
+ * messages from thread 0 (struct order, <end>) tell it what to use, and when to end.
  */
 #include <stdlib.h>
 #include <string.h>

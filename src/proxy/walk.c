@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* walk.c - see proxy/walk.h
  *
- * What became of a backend or server that was removed, on thread 0. A tour is a message that goes
- * from thread to thread; when it is back, each has begun another turn.
+ * The life of a removed backend or server, on thread 0. A tour is a message passed from thread to
+ * thread; when it is back, each thread has begun another turn.
  *
  *	LEAVES  it is in no list: threads that found it before may still be at it
  *	  |  a tour
@@ -14,9 +14,9 @@
  *	  |  a tour, on which threads forget its servers
  *	freed
  *
- * Streams that have a server without being counted by it (they have left it, or log) are looked for
- * on each tour. One round does a step for all of them. As long as nothing moves, they are looked at
- * from time to time. Those of a generation that is not the live one any more die with it.
+ * Streams that have a server without being counted by it (they have left it, or log) are searched
+ * for on each tour. One round does a step for all of them. As long as nothing changes, they are
+ * checked from time to time. Those of a generation that is no longer live are freed with it.
  */
 #include "proxy/walk.h"
 #include <stdlib.h>
