@@ -2,8 +2,8 @@
 /* accept.c - QUIC: datagrams of listening sockets: connections that begin, and what is answered
  * where there is none
  *
- * The first bytes of our connection ids tell the thread, so that what reaches another one (the
- * kernel deals datagrams out by addresses) goes to the owner's mailbox.
+ * The first bytes of our connection ids encode the thread, so that datagrams that reach another one
+ * (the kernel distributes them by addresses) are passed to the owner's mailbox.
  */
 #include <fcntl.h>
 #include <stdlib.h>

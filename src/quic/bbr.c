@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bbr.c - QUIC: congestion control by a model of the path (BBR)
  *
- * The path is known by two figures: the most that it has delivered in a second, of the last ten
- * round trips, and the shortest round trip of the last ten seconds. What is paced out is the
- * former, times a gain; what may be under way is their product, times another. The gains are those
- * of a state:
+ * The path is described by two values: the highest delivery rate of the last ten round trips, and
+ * the shortest round trip of the last ten seconds. The pacing rate is the former, times a gain; the
+ * limit in flight is their product, times another. The gains depend on the state:
  *
  *      STARTUP ---> DRAIN ---> PROBE_BW <---> PROBE_RTT
  *       more each   what was    more, less,    nearly nothing, for a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* quic_ctl.c - edge file: show quic
  *
- * Each thread writes what it has when the command's tour comes by.
+ * Each thread writes its connections when the command's tour reaches it.
  * Manual: management 9.3.
  */
 #include <stdlib.h>

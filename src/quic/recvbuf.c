@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* recvbuf.c - QUIC: received bytes, put in order
  *
- * What comes in order is copied behind what is ready. What comes early is kept as it came: the tree
- * has no overlaps but with what is ready, which are cut when their turn comes.
+ * Bytes in order are appended to the ready ones. Early bytes are kept as they arrived: the tree has
+ * no overlaps except with the ready bytes, which are cut when their turn comes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* refusal.c - QUIC: the answer to a client that gets no connection (RFC 9000 10.2.3)
  *
- * One Initial packet with CONNECTION_CLOSE, protected with keys that the client's own packet tells.
- * Nothing is kept: a client that asks again is answered again.
+ * One Initial packet with CONNECTION_CLOSE, protected with keys derived from the client's own
+ * packet. No state is kept: a client that repeats its packet is answered again.
  */
 #include <string.h>
 #include "conn_priv.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* retry.c - QUIC: what servers say without keys: a Retry, other versions, a stateless reset
  *
- * All three are only believed where they can be right: an attacker that has seen our first packet
- * can make the first two.
+ * All three are accepted only in states where they can be valid: an attacker that has seen our
+ * first packet can forge the first two.
  */
 #include <errno.h>
 #include <openssl/crypto.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* token.c - QUIC: our connection ids, stateless reset tokens, tokens of Retry packets
  *
- * All of them are made of one secret, `cluster-secret` or a random one of the process, so nothing
- * has to be remembered.
+ * All of them are derived from one secret, `cluster-secret` or a random one of the process, so no
+ * state has to be kept.
  */
 #include <openssl/crypto.h>
 #include <string.h>

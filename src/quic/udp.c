@@ -2,9 +2,9 @@
 /* udp.c - QUIC: sockets of a thread, and whose connection a datagram is
  *
  * Each thread has a copy of the descriptor of each listening socket that it reads, and a connection
- * uses the one that its first datagram came by: it outlives the listener. A connection to a server
- * has a socket of its own, one of a client's may have. Connections are found by the id that the
- * peer calls them by.
+ * uses the one on which its first datagram arrived: it outlives the listener. A connection to a
+ * server has a socket of its own, a client's connection may have one. Connections are found by the
+ * id that the peer sends to.
  */
 #include <errno.h>
 #include <fcntl.h>
