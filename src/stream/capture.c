@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* capture.c - texts of a request and its answer kept up to the log: fields, cookies, samples
  *
- * A frontend has numbered places for its requests and its responses (manual: capture, declare
+ * A frontend has numbered slots for its requests and its responses (manual: capture, declare
  * capture); a stream whose frontend has any gets its own set when its request arrives. Texts are
  * copied, so that they outlive the heads.
  */

@@ -3,8 +3,7 @@
  *
  *     h1_parse -> service_answer -> kind->direct -> the connection's output
  *
- * Only for configurations that ask for it: no rule, no log and no `show sess` knows of such a
- * request.
+ * Only for configurations that enable it: rules, logs and `show sess` do not see such a request.
  */
 #include "base/clock.h"
 #include "conf/conf.h"

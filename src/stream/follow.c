@@ -4,9 +4,9 @@
  * A session holds the generation that accepted it. When another one is published, the session moves
  * to it, HTTP/1 when it has no stream, HTTP/2 immediately, keeping the former one for its streams:
  * to the frontend and the listener that have adopted the states of its own, so that gauges and
- * limits go on where they are. Its mux, its variables and the server connections that only it may
- * use move along. Without an heir it is asked to leave: its next answer, if a request is on its
- * way, is its last.
+ * limits stay correct. Its mux, its variables and the server connections that only it may use move
+ * along. Without a successor it is asked to leave: its next answer, if a request is in progress, is
+ * its last.
  */
 #include <stdlib.h>
 #include "base/bug.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forwarded.c - option forwarded: the field of RFC 7239
  *
- * What an expression gives is made what the field may say there: an address, else an obfuscated
- * name or port, which begins with '_', else nothing.
+ * The result of an expression is converted to a form that the field allows: an address, else an
+ * obfuscated name or port, which begins with '_', else nothing.
  */
 #include "base/num.h"
 #include "base/strbuf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* handshake.c - a client's TLS handshake, before its connection gets a mux
  *
- * The transport does the work at each event; here is the time that it may take, and what the log
- * says when it fails. Manual: configuration 4.2 timeout client-hs, 8.2.5.
+ * The transport does the work at each event; this file has its timeout and the log line of a
+ * failure. Manual: configuration 4.2 timeout client-hs, 8.2.5.
  */
 #include <errno.h>
 #include "base/bug.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* redirect.c - redirections: the `redirect` statement, and the action of the same name
  *
- * The statement's texts are taken as they are; the action's may hold %[...].
+ * The statement's texts are literal; the action's may contain %[...].
  * Manual: configuration 4.2 redirect.
  */
 #include "rule_priv.h"

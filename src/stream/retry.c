@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* retry.c - how many requests of a backend may be tried again at the same time, and how soon
  *
- * When servers are overloaded, every failure that is tried again makes it worse. A budget bounds
- * the requests that have been tried again and are not over yet to a share of the active ones; a
- * delay that grows with each try, and is drawn at random, keeps those of a moment apart.
+ * When servers are overloaded, every retry makes it worse. A budget limits the requests being
+ * retried to a share of the active ones; a delay that grows with each try, and is random, spreads
+ * those that fail at the same time.
  */
 #include <stdlib.h>
 #include "proxy/proxy.h"

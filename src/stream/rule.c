@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rule.c - rule lists: kept per proxy, flattened once by the check phase, evaluated in order
  *
- * A list is an array of rules: those of the defaults section first. Evaluation that cannot go on
- * notes the rule, and whether its condition or its action waits, in the stream's rule state; the
- * next call starts there, so that an action which has begun is not begun again, and rules before
- * it are not evaluated twice.
+ * A list is an array of rules: those of the defaults section first. Evaluation that has to wait
+ * stores the rule, and whether its condition or its action waits, in the stream's rule state; the
+ * next call starts there, so that an action in progress is not started again, and rules before it
+ * are not evaluated twice.
  */
 #include "rule_priv.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rule_hits.c - how often each rule was looked at, and applied
  *
- * Each thread counts for itself, in an array per proxy that it makes when it first runs a rule of
- * the proxy: nothing is shared on the way of a request. A reader adds the arrays up. Rules are
- * numbered in the proxy: those of the rulesets one after the other, then redirects, then
- * use_backend and use-server. Each backend of a use_backends rule has a number behind its rule's.
+ * Each thread counts in its own array per proxy, allocated when it first runs a rule of the proxy:
+ * nothing is shared while a request is handled. Readers add the arrays up. Rules are numbered in
+ * the proxy: those of the rulesets one after the other, then redirects, then use_backend and
+ * use-server. The backends of a use_backends rule have the numbers after their rule's.
  */
 #include <stdlib.h>
 #include "core/thread.h"

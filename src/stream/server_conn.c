@@ -2,8 +2,8 @@
 /* server_conn.c - connections to servers: taking an idle one, opening one
  *
  * A thread without an idle one (server_idle.c) asks another thread of its group that has some, by
- * message: the owner takes one out of its list and its poller and sends it back, or says that there
- * is none. No lock is taken.
+ * message: the owner removes one from its list and its poller and sends it back, or replies that
+ * there is none. No lock is taken.
  */
 #include <string.h>
 #include "base/bug.h"

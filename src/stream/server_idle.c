@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_idle.c - idle connections to servers
  *
- * They wait in one list per server and thread, newest first: the newest is the least
- * likely to be closed by the server meanwhile, and its memory is warm. A timer per list closes
- * those which a whole pool-purge-delay has not needed: the lowest length of the list in that time
- * tells how many.
+ * They wait in one list per server and thread, newest first: the newest is the least likely to be
+ * closed by the server meanwhile, and its memory is warm. A timer per list closes those that were
+ * not needed during a whole pool-purge-delay: as many as the lowest length of the list in that
+ * time.
  *
  * A thread keeps no more of them than it had in use at once since the last purge but one: under
- * "http-reuse safe" each client's first request opens a connection, and without this bound all of
- * them would gather until descriptors run out. Two more bounds count the descriptors of the
+ * "http-reuse safe" each client's first request opens a connection, and without this limit all of
+ * them would accumulate until descriptors run out. Two more limits count the descriptors of the
  * process: beyond tune.pool-low-fd-ratio no connection is kept, beyond tune.pool-high-fd-ratio a
- * new one pushes an idle one of its thread out.
+ * new one replaces an idle one of its thread.
  */
 #include <stdlib.h>
 #include "base/bug.h"

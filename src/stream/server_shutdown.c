@@ -2,8 +2,8 @@
 /* server_shutdown.c - on-marked-down shutdown-sessions, on-marked-up shutdown-backup-sessions, and
  * other commands that end the streams of a server
  *
- * A server's change is told by any thread; each thread then ends its own streams. Which servers
- * they have is told, too, before one that was removed is freed.
+ * A server's change is reported by any thread; each thread then ends its own streams. Before a
+ * removed server is freed, each thread also marks the servers that its streams still use.
  */
 #include <stdlib.h>
 #include "core/mailbox.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_target.c - where a connection to a server goes
  *
- * To the server's address, mostly. The wildcard stands for the address that the client asked for
- * (or that set-dst has put in its place), a mapped port for its port. So not every connection to a
- * server leads to the same place: a key (server_want.c) tells them apart, also where an address was
+ * Usually to the server's address. The wildcard stands for the address that the client asked for
+ * (or that set-dst has replaced it with), a mapped port for its port. So not every connection to a
+ * server leads to the same place: a key (server_want.c) distinguishes them, also if an address was
  * changed.
  */
 #include "base/bug.h"

@@ -2,11 +2,12 @@
 /* server_want.c - what a stream wants of its connection to a server: name, protocol, socket, and
  * the key, a number that says which streams may use it again
  *
- * A connection has a name (pool-conn-name, else the one that its handshake asked for), comes from
- * an address, leads to one, has marks, began with a PROXY protocol header and was made with some
- * credentials. A request whose key differs needs another connection, whatever http-reuse says:
- * servers take what was said at the beginning for true of all requests. Much of it may come from
- * clients' requests: with a secret hash no client can find a text that has the key of another's.
+ * A connection has a name (pool-conn-name, else the one that its handshake asked for), a source
+ * address, a destination address and marks, began with a PROXY protocol header and was made with
+ * certain credentials. A request whose key differs needs another connection, whatever http-reuse
+ * says: servers apply the data at the beginning of a connection to all its requests. Much of it may
+ * come from clients' requests: with a secret hash no client can find a text that has the key of
+ * another's.
  * Manual: http-reuse, pool-conn-name.
  */
 #include <string.h>

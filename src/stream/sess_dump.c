@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sess_dump.c - how streams look in `show sess`
  *
- * The short form has the columns of the reference. Where it tells the flags of a structure, ours
- * tells those of the endpoint that has the same part: rq and scf of the front one, rp and scb of
- * the back one.
+ * The short form has the columns of the reference. Where it shows the flags of a structure, we show
+ * those of the endpoint with the same role: rq and scf of the front one, rp and scb of the back
+ * one.
  */
 #include <inttypes.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sess_full.c - how streams look in `show sess all`
  *
- * The lines and fields of the reference, in its order, but for what tells its scheduler's state:
+ * The lines and fields of the reference, in its order, except those for its scheduler's state:
  * passes (p_con...), events (.evts) and tasklets (.subs) have no counterpart. Epochs are 0, "task"
  * is the stream's timer, "htx" the message's head. The stage is an addition.
  */

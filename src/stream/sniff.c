@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sniff.c - fetches that look at bytes: those of a side in one piece, and HTTP seen in mode tcp
  *
- * A TCP stream whose rules ask for HTTP facts has its first bytes parsed as a request. The result
- * is kept with the stream and made again when more bytes have come.
+ * A TCP stream whose rules use HTTP facts has its first bytes parsed as a request. The result is
+ * kept with the stream and computed again when more bytes have arrived.
  */
 #include "codec/h1.h"
 #include "stream/sample.h"

@@ -4,8 +4,9 @@
  *     rx ---> in of the 1st ---> in of the 2nd ---> ... ---> tx
  *
  * Each filter moves pieces from its queue to the next one's, or leaves them. A filter that does not
- * watch the side lets all pass. Requests go through before a server is there: what has passed then
- * waits at the front of front.rx, where everything that looks at the bytes of a request finds it.
+ * watch the side lets everything pass. Requests go through before there is a server: the bytes that
+ * have passed then wait at the front of front.rx, where all code that examines the bytes of a
+ * request finds them.
  */
 #include "filter_priv.h"
 

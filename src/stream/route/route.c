@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* route.c - route and use-routes: backends that say which requests of a frontend they want
  *
- * A `use-routes` line is a place in the list of use_backend rules. The check phase puts a rule
- * there for each `route` line that names the frontend, in the order of the files, and takes the
- * place out of the list: a request sees nothing but rules.
+ * A `use-routes` line is a placeholder in the list of use_backend rules. The check phase inserts a
+ * rule there for each `route` line that names the frontend, in the order of the files, and removes
+ * the placeholder: requests see only rules.
  */
 #include "stream/route.h"
 

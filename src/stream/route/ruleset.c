@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ruleset.c - ruleset and use-ruleset: ACLs and rules that several proxies use, with parameters
  *
- * The engine of configurations keeps the lines of a ruleset (conf/block.h). A use has them carried
- * out in its own section: what a line makes is a rule of that proxy, at that place of its lists.
- * Parameters are replaced word by word after quotes and escapes are gone, so an argument stays one
- * word, or a part of one, whatever it is made of. ACLs of a ruleset are known in that use only.
+ * The configuration engine keeps the lines of a ruleset (conf/block.h). A use executes them in its
+ * own section: a rule made from a line belongs to that proxy, at that place of its lists.
+ * Parameters are replaced word by word after quotes and escapes are resolved, so an argument stays
+ * one word, or a part of one, whatever it contains. ACLs of a ruleset are known in that use only.
  *
- * A condition of a use is a rule of its own in each list that got rules: when it does not hold,
- * those are passed over. Nothing else is left of a ruleset when requests come.
+ * A condition of a use is a rule of its own in each list that got rules: if it is false, those are
+ * skipped. Nothing else of a ruleset exists at run time.
  */
 #include <ctype.h>
 #include <string.h>

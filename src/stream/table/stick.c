@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stick.c - stick rules: which server a key belongs to
  *
- * Keys are taken while the request is looked at, and stored once its server is connected; those of
- * answers when these have come. A server is stored by its number and by a text: its name, or its
- * address (`srvkey`); a look-up takes the text first.
+ * Keys are taken while the request is processed, and stored once its server is connected; those of
+ * answers when these have arrived. A server is stored by its number and by a text: its name, or its
+ * address (`srvkey`); a look-up uses the text first.
  */
 #include <string.h>
 #include "base/bug.h"

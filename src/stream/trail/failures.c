@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* failures.c - the last streams of each frontend that ended badly
  *
- * A writer takes the next place of the ring, and its lock, if it is free: a reader, or a writer
- * which was that many failures slower. Otherwise the failure is counted as missed: no thread waits.
- * A flood of failures is described at a bounded rate.
+ * A writer takes the next slot of the ring, and its lock, if it is free: a reader may hold it, or a
+ * writer that was slower by a whole round of failures. Otherwise the failure is counted as missed:
+ * no thread waits. A flood of failures is described at a limited rate.
  */
 #include <stdlib.h>
 #include "base/clock.h"
