@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* feed.c - what has changed in a table, noted by the threads that change it
  *
- * An entry's stamp has a bit for "noted". The thread that changes it sets that behind the change,
- * the reader clears it before it reads, each in one instruction that nothing passes: so either the
- * reader sees the change, or the entry is noted again.
+ * An entry's stamp has a bit for "noted". The thread that changes the entry sets it after the
+ * change, the reader clears it before it reads, each in one instruction with full ordering: so
+ * either the reader sees the change, or the entry is noted again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rate.c - how often something happened: a window of two periods that slides
  *
- * A period begins with the first event behind two quiet ones. Its end is noticed by the next event,
- * whose thread says so in <start_ms> while it shifts the figures; others wait for these few
+ * A period begins with the first event after two quiet ones. Its end is noticed by the next event,
+ * whose thread marks this in <start_ms> while it shifts the counts; others wait for these few
  * instructions, no lock is needed.
  */
 #include <sched.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* snapshot.c - when tables are written to their files and read from them
  *
- * Read before the generation that brings a table is live, unless the table goes on with the entries
- * of a generation before. Written in the background at each period, one table at a time, and when
- * the loops are over. The directory is opened while the process has all its rights; afterwards
- * names in it are all that is asked of the system.
+ * Read before the generation that adds a table is live, unless the table keeps the entries of a
+ * previous generation. Written in the background at each period, one table at a time, and after the
+ * loops have ended. The directory is opened while the process has all its rights; afterwards files
+ * are accessed only by names in it.
  */
 #include <errno.h>
 #include <fcntl.h>

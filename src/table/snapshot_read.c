@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* snapshot_read.c - a table gets what a snapshot holds, or the reason why it is refused
  *
- * Nothing of a file is believed: its checksum is looked at first, then each entry is measured, and
- * only then the table changes. Entries are put in the order of their use, which is the table's.
+ * Files are not trusted: first the checksum is verified, then each entry is measured, and only then
+ * the table changes. Entries are inserted in the order of their use, which is the table's.
  */
 #include <stdarg.h>
 #include <stdio.h>

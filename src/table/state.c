@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* state.c - the entries of a table: shards, their buckets, their memory and their order of use
  *
- * A shard's entries lie in slabs that grow with it. Its buckets double when there are two entries
- * for each; each new entry then moves a few buckets, so that no insertion costs more than another.
+ * A shard's entries are in slabs that grow with it. Its buckets double when there are two entries
+ * per bucket; each new entry then moves a few buckets, so that no insertion costs more than
+ * another.
  */
 #include <stdlib.h>
 #include <string.h>

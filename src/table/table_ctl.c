@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* table_ctl.c - edge file: show table, set table, clear table
  *
- * A table is walked in steps: an entry is held only while it is looked at.
+ * A table is walked in steps: an entry is held only while it is processed.
  * Manual: management 9.3.
  */
 #include <errno.h>
