@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ca_ctl.c - edge file: CA files and revocation lists shown and replaced. Manual: management 9.3
  *
- * Both kinds have the same commands; what differs is words. keyword "crl" of the command tells.
+ * Both kinds have the same commands with different words: the keyword "crl" of the command decides.
  */
 #include <openssl/x509.h>
 #include <stdlib.h>

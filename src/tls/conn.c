@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conn.c - the transport: handshakes, records in, records out
  *
- * Bytes come and go by wire.c. What the socket does not take is kept by the connection
- * (tls_conn.out), and then one byte of the caller's is reported as not sent: so the mux above waits
- * for room, and its next call flushes.
+ * Bytes are received and sent by wire.c. Output that the socket does not accept is kept by the
+ * connection (tls_conn.out), and then one byte of the caller's is reported as not sent: so the mux
+ * above waits for room, and its next call flushes.
  *
- * Buffers of OpenSSL come and go with every record (SSL_MODE_RELEASE_BUFFERS): lib.c keeps some.
+ * OpenSSL allocates and frees its buffers with every record (SSL_MODE_RELEASE_BUFFERS): lib.c keeps
+ * some.
  */
 #include <errno.h>
 #include <openssl/err.h>

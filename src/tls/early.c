@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* early.c - data sent before the handshake is over (RFC 8446 2.3, RFC 8470)
  *
- * Of clients: it is read into memory of the connection, at most TLS_EARLY_MAX, whether the layer
- * above wants it or not: the end of the handshake comes behind it.
+ * From clients: it is read into memory of the connection, at most TLS_EARLY_MAX, whether the layer
+ * above wants it or not, because the end of the handshake comes after it.
  *
  * To servers: the mux is told that the handshake is over before it has begun; the first bytes that
- * it sends leave with the hello. From the first answer of the server on nothing more can be sent
+ * it sends leave with the hello. After the first answer of the server nothing more can be sent
  * early: the mux waits for room, as if the socket were full.
  */
 #include <openssl/err.h>

@@ -2,7 +2,7 @@
 /* forge.c - certificates made for the names that clients ask for (generate-certificates)
  *
  * Each has the key of the line's default certificate and is signed by the authority of
- * ca-sign-file. Those used last are kept, at most tune.ssl.ssl-ctx-cache-size of each line.
+ * ca-sign-file. The most recently used ones are kept, at most tune.ssl.ssl-ctx-cache-size per line.
  */
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -2,13 +2,13 @@
 /* gcm.c - AES-GCM of records by ipsec-mb, as a provider of OpenSSL
  *
  * OpenSSL 3.0 has no AES-GCM for CPUs with wide AES (VAES): ipsec-mb takes a quarter of its time
- * for a full record, a fifth for a small one. The provider is built into the program; contexts of
- * OpenSSL made with tls_gcm_properties() take AES-128-GCM and AES-256-GCM from it, everything else
- * from where they would. It does all that OpenSSL's does, for any caller.
+ * for a full record, a fifth for a small one. The provider is built into the program; OpenSSL
+ * contexts made with tls_gcm_properties() take AES-128-GCM and AES-256-GCM from it, everything else
+ * from the usual provider. It implements everything that OpenSSL's does, for any caller.
  *
- * A context keeps the key as it was given. What ipsec-mb makes of a key is larger than everything
- * else here and made in 100 ns, so each thread has that for one key only (<ready>): an idle
- * connection holds two small contexts, and no expanded key outlives the operation.
+ * A context keeps the original key. The expanded key of ipsec-mb is larger than everything else
+ * here and made in 100 ns, so each thread has it for one key only (<ready>): an idle connection
+ * holds two small contexts, and no expanded key outlives the operation.
  */
 #define NO_COMPAT_IMB_API_053
 #include <intel-ipsec-mb.h>

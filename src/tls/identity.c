@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* identity.c - what sessions and connections depend on, as digests
  *
- * A session may be resumed, and an idle connection used again, only where a new handshake would ask
- * for the same, trust the same, show the same: neither checks a certificate once more. So both
- * belong to a digest of settings, certificate, authorities and revocation lists; a command or a
- * reload that replaces one of these makes another digest, and what belongs to the old one is
- * useless.
+ * A session may be resumed, and an idle connection reused, only where a new handshake would
+ * request, trust and present the same: neither verifies a certificate again. So both belong to a
+ * digest of settings, certificate, authorities and revocation lists; a command or a reload that
+ * replaces one of these gives another digest, and sessions and connections of the old one are no
+ * longer used.
  */
 #include <openssl/evp.h>
 #include <string.h>

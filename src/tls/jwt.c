@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* jwt.c - edge file: JSON Web Tokens verified and decrypted with certificates of the store
  *
- * Only certificates that are meant for it are used: `jwt on`, `add ssl jwt`. Converters look them
- * up while commands change the store: tls_store_take() counts what is used.
+ * Only certificates enabled for it are used: `jwt on`, `add ssl jwt`. Converters look them up while
+ * commands change the store: tls_store_take() counts references.
  *
  * Manual: configuration 7.3.1 jwt_verify_cert, jwt_decrypt_cert; management 9.3
  */

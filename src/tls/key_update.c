@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* key_update.c - KeyUpdate messages of a connection, counted: many a second are a flood
  *
- * Each makes both sides compute keys (RFC 8446 4.6.3), and OpenSSL bounds them only between data.
- * What is too many is said by UINT32_MAX in tls_conn.updates; reading then fails (conn.c).
+ * Each makes both sides compute keys (RFC 8446 4.6.3), and OpenSSL limits them only between data.
+ * Too many are marked by UINT32_MAX in tls_conn.updates; reading then fails (conn.c).
  */
 #include "base/bug.h"
 #include "base/clock.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* memory.c - where OpenSSL's objects come from
  *
- * A handshake takes and frees some hundreds of objects, a few of them large, and every record
- * takes a buffer. malloc() keeps seven of each small size for a thread, and cuts and joins one
- * large piece for all others: each working thread keeps more of them here. Others, such as those
- * that read a configuration, end without a word: they keep nothing.
+ * A handshake allocates and frees some hundreds of objects, a few of them large, and every record a
+ * buffer. malloc() caches seven of each small size per thread, and splits and joins one large piece
+ * for all others: each working thread caches more of them here. Other threads, such as those that
+ * read a configuration, end without notice: they cache nothing.
  */
 #include <malloc.h>
 #include <openssl/crypto.h>

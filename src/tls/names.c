@@ -2,10 +2,10 @@
 /* names.c - which certificate for which host name
  *
  * An immutable table per bind line: open addressing over exact names and over wildcards, which are
- * kept by what follows their star. A look-up is one probe for the name and one for its part behind
- * the first dot. A command that changes certificates builds another table and publishes it; each
- * thread takes it over with its next handshake, or when it is told, and the last one to do so frees
- * the old one: no lock is taken unless something changed.
+ * stored by the part after their star. A look-up is one probe for the name and one for its part
+ * after the first dot. A command that changes certificates builds another table and publishes it;
+ * each thread switches to it with its next handshake, or when it is notified, and the last one to
+ * do so frees the old one: no lock is taken unless something changed.
  */
 #include <assert.h>
 #include <pthread.h>

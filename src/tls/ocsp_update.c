@@ -3,7 +3,7 @@
  *
  *     timer, command --> look --> fetcher->start() --> fetched --> look
  *
- * Thread 0 fetches one answer after the other for the live generation. A fetch knows its
+ * Thread 0 fetches one answer after another for the live generation. A fetch refers to its
  * certificate by name and identifier only: both may have changed when it ends.
  */
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* session.c - resumption: the cache of sessions that threads share, and ticket keys
  *
- * The cache is a fixed table in shards, each with its lock: a session lives in one of the few
- * places that its identifier leads to, the oldest of them gives way. Sessions are kept as bytes.
+ * The cache is a fixed table in shards, each with its lock: a session is in one of the few slots
+ * that its identifier selects, the oldest of which is replaced. Sessions are stored as bytes.
  * Tickets: the last three keys of a file; the one before the last encrypts, all three decrypt.
  * Without a file: keys of the process for each line, which the next generation has, too.
  */

@@ -2,7 +2,8 @@
 /* shown.c - what is shown beside a certificate: an answer of its authority about it (RFC 6066 8),
  * and timestamps of the logs that it stands in (RFC 6962 3.3)
  *
- * Both lie with the leaf itself: a callback of OpenSSL knows nothing else of a certificate.
+ * Both are stored with the leaf itself: a callback of OpenSSL has no other reference to a
+ * certificate.
  */
 #include <openssl/ssl.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  *
  *     inotify, of folders --> a pause --> look at each file --> read, check, swap
  *
- * Folders are watched, not files: most programs that change a file put another one in its place,
- * some by a symbolic link far from its name. What is in use stays when the new one is not good.
+ * Directories are watched, not files: most programs that change a file replace it with another one,
+ * some by a symbolic link far from its name. The current data is kept if the new file is invalid.
  * Thread 0.
  */
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* wire.c - between OpenSSL and the socket: one BIO per thread, what it reads and what it wrote
  *
- * The BIO works for the connection that tls_enter() named. Reading goes from the socket straight
- * into OpenSSL's buffer, as much as fits: several records in one call (read-ahead). What OpenSSL
- * writes is gathered in the thread's buffer and sent by one call when the operation ends; what the
- * socket does not take is kept by the connection (tls_conn.out).
+ * The BIO works for the connection passed to tls_enter(). Reading goes from the socket straight
+ * into OpenSSL's buffer, as much as fits: several records in one call (read-ahead). OpenSSL's
+ * output is gathered in the thread's buffer and sent by one call when the operation ends; output
+ * that the socket does not accept is kept by the connection (tls_conn.out).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /* compat.c - TLS inside QUIC, with an OpenSSL that knows nothing of QUIC (RFC 9001 4)
  *
  * OpenSSL speaks TLS 1.3 over records, QUIC carries the messages in them and protects packets with
- * the secrets. So records are made of what the client's CRYPTO frames bring: in clear first, and
- * protected as OpenSSL expects it once it has told the secret. What it writes is thrown away: its
- * callback for messages shows them in clear, and the one for key logs tells the secrets. Which
- * level a message of ours belongs to is known by its type.
+ * the secrets. So records are made from the client's CRYPTO frames: in clear first, and protected
+ * as OpenSSL expects it once the secret is known. OpenSSL's output is discarded: its message
+ * callback gives the messages in clear, and its key log callback the secrets. The level of an
+ * outgoing message follows from its type.
  *
  *      CRYPTO --> [record] --> memory BIO --> SSL --> message callback --> CRYPTO
  *                                              \----> key log --> keys of packets and records

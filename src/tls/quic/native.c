@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* native.c - TLS inside QUIC, by OpenSSL's interface for stacks of others, from 3.5 on (RFC 9001 4)
  *
- * It asks for bytes of messages and gives some, in the clear and without records, and tells secrets
- * as they are made. At which level it reads and writes follows from the last secret of either.
+ * OpenSSL takes and gives bytes of messages, in the clear and without records, and passes secrets
+ * as they are made. The levels at which it reads and writes follow from the last secret of each
+ * direction.
  */
 #include <openssl/core_dispatch.h>
 #include <stdlib.h>

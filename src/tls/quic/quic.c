@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* quic.c - TLS inside QUIC: handshakes, and the transport of the connection (RFC 9001 4)
  *
- * How OpenSSL does without records is the matter of native.c, where it has an interface for QUIC,
- * or of compat.c; the Makefile takes one of them.
+ * TLS without records is done in native.c, if OpenSSL has an interface for QUIC, or in compat.c;
+ * the Makefile chooses one of them.
  */
 #include <openssl/err.h>
 #include <stdlib.h>
