@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* format.c - --format: one layout for all files, comments kept
  *
- * Words are not touched, only what stands between them: a line of a section begins with four
- * blanks, and with four more for each .if around it, a section's line with none; one blank between
- * words, two before a comment behind them. One empty line before a section and the comments right
- * above it, never two in a row. A line that the reader would refuse stays as it is. What is laid
- * out stays so.
+ * Only the space between words changes: a line of a section begins with four blanks, and with four
+ * more for each .if around it, a section's opening line with none; one blank between words, two
+ * before a comment after them. One empty line before a section and the comments right above it,
+ * never two in a row. A line that the parser would refuse is not changed. Formatting a formatted
+ * file changes nothing.
  */
 #include <errno.h>
 #include <fcntl.h>

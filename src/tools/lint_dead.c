@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lint_dead.c - what nothing uses: sections, ACLs, variables, tables, checks
  *
- * A name counts as used where any other line has it as a word of its own: a script or a file that
- * is not read may use it, too, so this tells of nothing that might be in use.
+ * A name counts as used if any other line has it as a separate word: a script or a file that is not
+ * read may use it, too, so objects that might be in use are not reported.
  */
 #include <string.h>
 #include "base/strbuf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* lsp_family.c - a document together with the files that are read with it
  *
- * These are the files that it includes; of a document that an open one includes, they are those of
- * that one. Open documents stand for the files of their names, whether they were saved or not.
+ * These are the files that it includes; if an open document includes it, those that this one
+ * includes. Open documents replace the files with their names, saved or not.
  */
 #include <stdlib.h>
 #include <string.h>
