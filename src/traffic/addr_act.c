@@ -2,7 +2,8 @@
 /* addr_act.c - edge file: actions on addresses, and on the marks of packets
  *
  * In the rules of a connection or session an address is changed for the whole session; in those of
- * a stream, for that stream alone. Marks need rights of the process: without them nothing happens.
+ * a stream, for that stream alone. Setting marks requires privileges: without them it has no
+ * effect.
  * Manual: configuration 4.4 set-src, set-dst, set-fc-mark...
  */
 #include <stdlib.h>

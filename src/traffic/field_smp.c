@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* field_smp.c - edge file: fetches that read the fields of a head
  *
- * req.hdr and its kin see each comma-separated value as an occurrence, req.fhdr each line.
- * Occurrences are numbered from 1, or from the last one with negative numbers; 0 is the last one,
- * or each in turn where the caller iterates (ACLs). hdr reads the request or the response, by
- * where it stands.
+ * req.hdr and similar fetches treat each comma-separated value as an occurrence, req.fhdr each
+ * line. Occurrences are numbered from 1, or from the last one with negative numbers; 0 is the last
+ * one, or each in turn where the caller iterates (ACLs). hdr reads the request or the response,
+ * depending on where it is used.
  * Manual: configuration 7.3.6 req.hdr, req.fhdr, res.hdr.
  */
 #include "stream/sample.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* headers_bin_act.c - edge file: actions that edit many fields at once, from one binary text
  *
- * add-headers-bin, set-headers-bin: names and values, each behind its length (codec/varint.h), up
- * to an empty name with an empty value: what req.hdrs_bin gives. del-headers-bin: names, up to an
- * empty one. A text that ends before is an error of the rule at the place where it ends: what stood
- * before has been done. So is a name or a value that would make another message on the wire.
+ * add-headers-bin, set-headers-bin: names and values, each after its length (codec/varint.h), up to
+ * an empty name with an empty value: the format of req.hdrs_bin. del-headers-bin: names, up to an
+ * empty one. A truncated text is an error of the rule at the place where it ends: the fields before
+ * it have been applied. So is a name or a value that would make another message on the wire.
  * Manual: configuration 4.4.
  */
 #include <string.h>

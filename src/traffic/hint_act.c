@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hint_act.c - edge file: early-hint, an answer 103 before the final one (RFC 8297)
  *
- * Rules that follow each other make one answer: it leaves with the last of them, which is the one
- * before another action, or before one with a condition.
+ * Consecutive rules make one answer: it is sent with the last of them, which is the one before
+ * another action, or before one with a condition.
  * Manual: configuration 4.4 early-hint.
  */
 #include <stdlib.h>

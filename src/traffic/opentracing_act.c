@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opentracing_act.c - edge file: ot-group, which needs the OpenTracing filter: there is none
  *
- * The rule is refused in the words of a program that was built without the filter, so that what is
- * missing is the filter, not the rule.
+ * The rule is refused with the message of a program that was built without the filter, so that the
+ * filter is reported as missing, not the rule.
  * Manual: configuration 4.4 ot-group.
  */
 #include "stream/action.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rate_limit_act.c - edge file: rate-limit: an even pace and a burst for each key, in one rule
  *
- * What a key has left is one cell of its entry in a stick table (table/pace.h): one lookup, one
- * lock, no tracker. An extension.
+ * The remaining allowance of a key is one cell of its entry in a stick table (table/pace.h): one
+ * lookup, one lock, no tracker. An extension.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* resolve_act.c - edge file: action do-resolve: a name of the request becomes an address
  *
- * The stream waits in its rule while others are served. Whatever goes wrong, the variable is not
- * set and the next rule decides. Manual: configuration 4.4 do-resolve.
+ * The stream waits in its rule while others are served. On any failure the variable is not set and
+ * the next rule decides. Manual: configuration 4.4 do-resolve.
  */
 #include <string.h>
 #include "dns/resolvers.h"

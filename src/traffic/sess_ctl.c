@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sess_ctl.c - edge file: show sess, shutdown session, shutdown sessions server
  *
- * Streams are looked at and ended by their own threads: a tour, a message that goes from thread to
- * thread, does it. To list, a thread is left as soon as a batch of text is there; the tour then
- * comes home, the text is sent, and it goes on behind the last stream that it has seen (their
- * serials grow along the thread's list). Streams that began after the tour has reached their thread
- * are not shown: it ends.
- * The session that asked may die while its tour is away: the tour then frees itself at home.
+ * Streams are examined and ended by their own threads, through a tour: a message passed from thread
+ * to thread. To list streams, a thread is left as soon as there is a batch of text; the tour then
+ * comes home, the text is sent, and it continues after the last stream that it has seen (their
+ * serials grow along the thread's list). Streams that began after the tour reached their thread are
+ * not shown, so the listing ends. The session that requested it may end while its tour is away: the
+ * tour then frees itself at home.
  */
 #include <stdlib.h>
 #include "base/clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stream_act.c - edge file: actions on how a stream goes on: timeouts, tries, ranks, waits
  *
- * An action that waits sets the stream's deadline when it begins and looks at it each time that
- * it is called again.
+ * An action that waits sets the stream's deadline when it begins and checks it each time that it is
+ * called again.
  * Manual: configuration 4.4 set-timeout, set-retries, pause, wait-for-body...
  */
 #include <stdlib.h>

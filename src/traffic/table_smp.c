@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* table_smp.c - edge file: fetches and converters of stick tables: sc_*, src_*, table_*, in_table
  *
- * Each name is a way to an entry (what a rule tracks, the client's address, the sample in hand) and
- * what is wanted of it: a row of WANTED.
+ * Each name combines a way to an entry (the tracked one, the client's address, the input sample)
+ * and the wanted data: a row of WANTED.
  * Manual: configuration 7.3.1 table_*, 7.3.2 table_cnt, 7.3.3 sc_*, src_*.
  */
 #include "base/bug.h"
