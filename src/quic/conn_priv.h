@@ -265,19 +265,19 @@ static inline size_t quic_allowed(const struct quic_conn *q)
 		       ? (size_t)(3 * q->received - q->sent) : 0;
 }
 
-/* The least room that a packet of the application's level is begun in. */
+/* The least room in which a packet of the level APP is started. */
 #define QUIC_PACKET_LEAST (QUIC_CID_MAX + 64)
 
-/* Is there room for a packet with an acknowledgement? Where too little came from an address that
- * may be a victim's, it waits for more from there.
+/* Is there room for a packet with an acknowledgement? If too little has arrived from an address
+ * that may be a victim's, the packet waits for more from there.
  */
 static inline bool quic_may_ack(const struct quic_conn *q)
 {
 	return quic_allowed(q) >= QUIC_PACKET_LEAST;
 }
 
-/* May anything but challenges leave? To an address that may be another's, a part of the little that
- * is allowed stays for these.
+/* May anything but challenges be sent? To an address that is not validated, part of the small
+ * amount allowed is reserved for challenges.
  */
 static inline bool quic_may_send_there(const struct quic_conn *q)
 {
@@ -288,75 +288,80 @@ static inline bool quic_may_send_there(const struct quic_conn *q)
 
 /* --- rx.c, tx.c, conn.c ----------------------------------------------------------------------- */
 
-/* Makes the pool. False: no memory. */
+/* Creates the pool. Returns false: no memory. */
 bool quic_conn_init(void);
-/* A connection of a client, whose first packet is <first>; with <retried>, the id of the packets
- * before our Retry. NULL: no memory.
+/* Creates a connection of a client whose first packet is <first>; <retried>: the id of its packets
+ * before our Retry, or NULL. Returns NULL: no memory.
  */
 struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
 				const struct quic_packet *first, const struct quic_cid *retried,
 				uint64_t now_ns);
-/* Makes the keys of Initial packets, of the id that the first ones go to. False: no memory. */
+/* Derives the keys of Initial packets from <dcid>, the destination of the first ones. Returns
+ * false: no memory.
+ */
 bool quic_initial_keys(struct quic_conn *q, const struct quic_cid *dcid);
-/* A connection to a server. NULL: no memory, no random bytes. */
+/* Creates a connection to a server. Returns NULL: no memory, no random bytes. */
 struct quic_conn *quic_conn_new_client(const struct quic_tunes *t, const struct quic_line *line,
 				       const struct quic_host *host, uint64_t now_ns);
-/* Nothing will come of it, for the reason that an errno tells. */
+/* Gives up the connection to a server, with an errno as the reason. */
 void quic_conn_lose(struct quic_conn *q, int error);
-/* Is the first packet of a datagram, whose header is <head>, one that a client made for us? To be
- * asked before anything is spent on the connection.
+/* Is the first packet of a datagram, whose header is <head>, authentic? Must be checked before any
+ * resources are spent on the connection.
  */
 bool quic_conn_is_first(struct quic_conn *q, const struct quic_packet *head, const uint8_t *bytes);
 /* Handles a datagram; its bytes are changed. */
 void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns);
-/* Makes the next datagram into <room>, QUIC_DATAGRAM_MAX bytes; returns its length, 0: none now. */
+/* Writes the next datagram to <room>, QUIC_DATAGRAM_MAX bytes. Returns its length, or 0: none now.
+ */
 size_t quic_conn_send(struct quic_conn *q, uint8_t *room, uint64_t now_ns);
 #define QUIC_DATAGRAM_MAX 1452
-/* When quic_conn_timeout() is due; UINT64_MAX: never. */
+/* Returns when quic_conn_timeout() is due; UINT64_MAX: never. */
 uint64_t quic_conn_deadline(const struct quic_conn *q);
 void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);
-/* Something is wrong: the connection is closed. <frame>: type of the frame, 0: none. */
+/* Closes the connection because of an error. <frame>: type of the frame, 0: none. */
 void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame);
-/* A packet came from another address than before; a datagram of <len> bytes. */
+/* Called when a packet has arrived from another address than before, in a datagram of <len> bytes.
+ */
 void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns);
-/* The peer has closed it, or it was idle: nothing is sent any more. */
+/* Called when the peer has closed the connection, or it was idle: nothing is sent any more. */
 void quic_conn_drain(struct quic_conn *q, uint64_t now_ns);
-/* Tells the user what happened since the last call, and parts with it when the connection has
- * ended. May free the connection.
+/* Reports all events since the last call to the user, and separates from the user when the
+ * connection has ended. May free the connection.
  */
 void quic_conn_settle(struct quic_conn *q);
 void quic_conn_free(struct quic_conn *q);
-/* Goes on to the next keys, in both directions (RFC 9001 6): because the client did so with packet
- * <pn>, or by ourselves, UINT64_MAX. False: no memory.
+/* Switches to the next keys, in both directions (RFC 9001 6): because the peer has, from packet
+ * <pn> on, or on our own initiative, UINT64_MAX. Returns false: no memory.
  */
 bool quic_phase_next(struct quic_conn *q, uint64_t pn);
-/* No 0-RTT packets are taken any more. */
+/* Stops accepting 0-RTT packets. */
 void quic_early_over(struct quic_conn *q);
 /* Restarts the idle timer. */
 void quic_conn_active(struct quic_conn *q, uint64_t now_ns);
-/* Bytes that a connection, and each stream, may have received and not taken. */
+/* Return the bytes that a connection, and each stream, may have received and not taken. */
 uint64_t quic_conn_window(const struct quic_tunes *t);
 uint64_t quic_stream_window(const struct quic_tunes *t);
-/* Streams of one direction: HTTP/3 needs three of the client. */
+/* Unidirectional streams: HTTP/3 needs three from the client. */
 #define QUIC_UNI_STREAMS 3
 #define QUIC_UNI_WINDOW 16384
 
 /* --- retry.c ---------------------------------------------------------------------------------- */
 
-/* A server wants us to come back with a token (RFC 9000 17.2.5). <len>: bytes of the packet. */
+/* Handles a Retry of a server (RFC 9000 17.2.5). <len>: bytes of the packet. */
 void quic_on_retry(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
 		   size_t len);
-/* A server speaks other versions than ours (RFC 9000 6.2). */
+/* Handles a Version Negotiation packet of a server (RFC 9000 6.2). */
 void quic_on_versions(struct quic_conn *q, const struct quic_packet *head, const uint8_t *p,
 		      size_t len);
-/* Does a datagram that is not authentic end like a stateless reset of the server (RFC 9000 10.3)?
+/* Does a datagram that is not authentic end with a stateless reset token of the server (RFC 9000
+ * 10.3)?
  */
 bool quic_is_reset(const struct quic_conn *q, const uint8_t *bytes, size_t len);
 
 /* --- refusal.c -------------------------------------------------------------------------------- */
 
-/* Makes the packet that tells a client, whose Initial packet's header is <of>, of an error; returns
- * its length, 0: no memory, no random bytes.
+/* Builds the packet that reports an error to a client, whose Initial packet has the header <of>.
+ * Returns its length, or 0: no memory, no random bytes.
  */
 #define QUIC_REFUSAL_ROOM 96
 size_t quic_put_refusal(uint8_t room[QUIC_REFUSAL_ROOM], const struct quic_packet *of,
