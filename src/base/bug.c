@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bug.c - what a violated invariant prints before the process aborts */
+/* bug.c - message printed for a violated invariant before the process aborts */
 #include "base/bug.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diag.c - what is said about a configuration: collected first, printed by one printer */
+/* diag.c - messages about a configuration: collected first, printed by one printer */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* histogram.c - how often which value */
+/* histogram.c - histograms of values */
 #include "base/histogram.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* history.c - what was counted of one object lately */
+/* history.c - recent counts of one object */
 #include "base/history.h"
 #include <stdlib.h>
 #include <string.h>

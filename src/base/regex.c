@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* regex.c - PCRE2 behind regex.h
+/* regex.c - the PCRE2 implementation of regex.h
  *
  * One block of match data per thread, with room for REGEX_GROUPS_MAX groups: matching allocates
  * nothing.

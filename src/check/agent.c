@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* agent.c - what an agent says, and its effects
+/* agent.c - answers of agents, and their effects
  *
  *	words in any case, separated by blanks or commas, up to the end of the line:
  *	    75%   weight:75%   weight:12   maxconn:30

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_base.c - where rules and settings of checks are kept, and small helpers of rules */
+/* check_base.c - storage of rules and settings of checks, and small helpers of rules */
 #include <string.h>
 #include "base/bug.h"
 #include "base/num.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_conn.c - the connections of checks: where to, from where, and what they begin with */
+/* check_conn.c - connections of checks: destination, source, and the bytes at their start */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_expect.c - compares what a server has sent with what a rule expects
+/* check_expect.c - compares a server's answer with a rule's expectation
  *
  * A missing match may still appear with more bytes, and so may an unwanted one: the result is final
  * when the rule says so (min-recv 0), the server has closed, or the buffer is full.

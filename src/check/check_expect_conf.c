@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_expect_conf.c - parses what follows `http-check expect` and `tcp-check expect` */
+/* check_expect_conf.c - parses the arguments of `http-check expect` and `tcp-check expect` */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_run.c - when checks run, and their connections
+/* check_run.c - scheduling of checks, and their connections
  *
  *   IDLE --(its time)--> RUNNING --(result, timeout)--> IDLE
  *     |                     ^

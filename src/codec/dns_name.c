@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dns_name.c - what may be asked for: the part of DNS that needs no library */
+/* dns_name.c - validation of names for queries: the part of DNS that needs no library */
 #include "codec/dns.h"
 
 static bool char_is_plain(char c)

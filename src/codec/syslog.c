@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* syslog.c - what stands before the text, for each syslog format */
+/* syslog.c - the headers of log lines, for each syslog format */
 #include "codec/syslog.h"
 #include <stdio.h>
 #include <string.h>

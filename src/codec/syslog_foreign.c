@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* syslog_foreign.c - headers of messages that are passed on: what they say, in another form */
+/* syslog_foreign.c - headers of forwarded messages, converted to another format */
 #include <stdio.h>
 #include <time.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* block.c - sections whose lines are kept, to be carried out in other sections */
+/* block.c - sections whose lines are stored, to be executed in other sections */
 #include "conf/block.h"
 
 #include <string.h>

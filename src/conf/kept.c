@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kept.c - the lines of a configuration that were read, and how they look without their secrets */
+/* kept.c - the lines of a configuration as read, and as shown without their secrets */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* options.c - what follows the address on bind and server lines */
+/* options.c - the options after the address on bind and server lines */
 #include <string.h>
 #include "conf_priv.h"
 

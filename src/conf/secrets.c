@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* secrets.c - which parts of a configuration's lines must not be shown
+/* secrets.c - recognises the secrets in configuration lines
  *
  * Secrets are recognised by their position: an argument of certain keywords, the value of a field
  * or variable with a telling name, the key of a converter, the user of a URL. In doubt a word is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* affinity.c - binds threads where the plan wants them */
+/* affinity.c - binds threads to CPUs as planned */
 #include <sched.h>
 #include <string.h>
 #include "affinity_priv.h"

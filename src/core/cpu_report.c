@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpu_report.c - what option -dc prints: CPUs, clusters, and which thread runs where */
+/* cpu_report.c - output of option -dc: CPUs, clusters, and the threads on them */
 #include <stdio.h>
 #include <string.h>
 #include "cpu_priv.h"

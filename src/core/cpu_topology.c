@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpu_topology.c - what the system tells about its CPUs
+/* cpu_topology.c - reads the system's description of its CPUs
  *
  * Every relation ("shares a cache with", "same core as") is read as a list of CPUs; the lowest of
  * the list identifies the set, and sets are numbered in the order of their first CPU.

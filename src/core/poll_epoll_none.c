@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* poll_epoll_none.c - where there is no epoll */
+/* poll_epoll_none.c - for systems without epoll */
 #include "core/fd.h"
 #include "poller_priv.h"
 

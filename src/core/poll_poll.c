@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* poll_poll.c - poll(): the list is made anew each turn from what is wanted */
+/* poll_poll.c - poll(): its list is built each turn from the events wanted */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pool_opt.c - the text behind -dM */
+/* pool_opt.c - the argument of -dM */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sink.c - where events go: a descriptor or a ring */
+/* sink.c - destinations of events: a descriptor or a ring */
 #include "core/sink.h"
 #include <errno.h>
 #include <fcntl.h>

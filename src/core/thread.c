@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* thread.c - the loop, and the life of the threads which run it
+/* thread.c - the loop, and the life of the threads that run it
  *
  * One turn, and its only system call:
  *

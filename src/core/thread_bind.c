@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* thread_bind.c - which CPUs of its part a thread may use: cpu-affinity
+/* thread_bind.c - the CPUs that a thread may use within its part: cpu-affinity
  *
  * The places of a part are in a sequence: by last level cache, then by core, then by number. Each
  * thread takes the next place, so that neighbours share caches, and the groups of a divided part

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* thread_plan.c - how many threads, in which groups, on which CPUs
+/* thread_plan.c - number of threads, their groups and CPUs
  *
  *	allowed CPUs = where the process may run, changed by cpu-set, restricted by the policy
  *	explicit     : nbthread, thread-groups, thread-group or cpu-map say how many: no policy

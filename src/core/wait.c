@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wait.c - what the command `wait` may wait for besides time */
+/* wait.c - conditions for the command `wait`, besides time */
 #include "core/wait.h"
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* anon.c - what stands for names and addresses in the answers of an anonymised session */
+/* anon.c - replacements for names and addresses in anonymised sessions */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* table.c - the commands of all modules: lookup, listing, and guessing what was meant */
+/* table.c - the commands of all modules: lookup, listing, and suggestions */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* figures.c - what name servers did, in the forms in which users ask for it */
+/* figures.c - counters of name servers, in the forms that users ask for */
 #include <string.h>
 #include "base/strbuf.h"
 #include "dns_priv.h"

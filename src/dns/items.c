@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* items.c - what is known under a name: the answers of the last times, put together
+/* items.c - the records of a name, merged from its latest answers
  *
  * A server may give only some of the addresses in each answer: an address is kept for `hold
  * obsolete` after the last answer that contained it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resolution.c - a name, and how its name servers are asked about it
+/* resolution.c - the resolution of a name by its name servers
  *
  *	IDLE --run--> ASKING --valid answer--------------------------> IDLE (askers are told)
  *	  ^             | ^

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* state.c - what a section has at run time: its life, and its settings of the moment
+/* state.c - the state of a section at run time: its life and its current settings
  *
  * Created when a generation begins, or taken over from the section of the same name: name servers
  * that are in both keep their counters and sockets. Thread 0 frees it, whichever thread drops it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* acl_hits.c - how often each named ACL was evaluated, and held
+/* acl_hits.c - counts how often each named ACL was evaluated, and true
  *
  * Each thread counts in its own array per configuration, allocated when it evaluates the first ACL
  * of it; readers add the arrays up.

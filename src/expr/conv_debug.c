@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conv_debug.c - the converter that shows what passes: debug([<prefix>][,<destination>]) */
+/* conv_debug.c - the converter that prints its input: debug([<prefix>][,<destination>]) */
 #include <string.h>
 #include "base/clock.h"
 #include "base/diag.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* expr.c - expressions: compiling, folding what is constant, evaluating */
+/* expr.c - expressions: compiling, constant folding, evaluating */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

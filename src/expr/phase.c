@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* phase.c - where each kind of fetch has a value: the matrix that -dKsmp shows */
+/* phase.c - the phases in which each kind of fetch has a value: the matrix of -dKsmp */
 #include <stdio.h>
 #include "base/bug.h"
 #include "expr_priv.h"

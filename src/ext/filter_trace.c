@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* filter_trace.c - filter trace: tells on standard error what filters are called for
+/* filter_trace.c - filter trace: reports the calls of filters on standard error
  *
  * With random-forwarding it passes a few bytes at a time. This tests all code that handles bytes:
  * nothing that a client or a server sees may change.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* prometheus_histogram.c - how long the phases of requests took, as Prometheus' histograms */
+/* prometheus_histogram.c - durations of the phases of requests, as Prometheus histograms */
 #include "base/histogram.h"
 #include "prometheus_priv.h"
 #include "proxy/proxy.h"

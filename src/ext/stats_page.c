@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stats_page.c - the service "stats": which requests it answers, and the answer's parts */
+/* stats_page.c - the service "stats": the requests it answers, and the answer's parts */
 #include <string.h>
 #include "base/bug.h"
 #include "http/auth.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stats_page_parts.c - what the pages share: what may be shown, where links lead, texts */
+/* stats_page_parts.c - shared by the pages: access rules, link targets, texts */
 #include <string.h>
 #include "base/bug.h"
 #include "proxy/server.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stats_page_sum.c - the line that sums up what the statistics page shows
+/* stats_page_sum.c - the summary line of the statistics page
  *
  * Servers are counted before the page begins, some hundreds in a part.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h3_request.c - the HTTP/3 mux: what a request to a server is on the wire (RFC 9114 4.3) */
+/* h3_request.c - the HTTP/3 mux: encoding of requests to servers (RFC 9114 4.3) */
 #include "base/addr.h"
 #include "codec/qpack.h"
 #include "http/msg.h"

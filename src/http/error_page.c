@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* error_page.c - what is answered when a request cannot be served */
+/* error_page.c - answers for requests that cannot be served */
 #include "http/error_page.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* msg.c - one message head, whatever HTTP version carried it */
+/* msg.c - a message head, independent of the HTTP version */
 #include "http/msg.h"
 
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* file.c - log files: registry, what waits to be written, the thread that writes it
+/* file.c - log files: registry, pending lines, the thread that writes them
  *
  * A line is appended to the pending buffer, under a lock for that moment; a separate thread swaps
  * that buffer for an empty one several times a second and writes it, so that no turn waits for a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outlet.c - targets that are named: rings and log backends, which may be declared further down */
+/* outlet.c - targets given by name: rings and log backends, which may be declared later */
 #include <errno.h>
 #include <string.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profile.c - what targets want to be told, and how, step by step */
+/* profile.c - log profiles: the lines that targets get, step by step */
 #include <string.h>
 #include "base/bug.h"
 #include "log_priv.h"

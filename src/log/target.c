@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* target.c - log targets: their names, their lists, and how they are read */
+/* target.c - log targets: their names, their lists, and their parsing */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

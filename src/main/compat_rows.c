@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* compat_rows.c - what has changed between versions: a row for each default, keyword and meaning
+/* compat_rows.c - changes between versions: a row for each default, keyword and meaning
  *
  * A row is a fact stated in the manuals of 3.2 and 3.4 or in messages of these versions, or one
  * that was observed while 2.6, 3.2 and 3.4 ran side by side (tests/system/changed_defaults.py).

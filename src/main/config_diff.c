@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* config_diff.c - how two readings of configuration files differ: the longest common subsequence
+/* config_diff.c - difference of two readings of configuration files: longest common subsequence
  *
  * The common beginning and end are removed first. The rest is compared line by line, unless it is
  * too long for that: then all of it differs.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* file_tools.c - --format, --lint, --language-server: what they need of the modules */
+/* file_tools.c - --format, --lint, --language-server: the modules' data they need */
 #include "base/diag.h"
 #include "proxy/proxy.h"
 #include "dump_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* help.c - --help-keyword: what the tables of the modules tell of a word; --explain */
+/* help.c - --help-keyword: a keyword's entries in the modules' tables; --explain */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* limits.c - how many connections, descriptors and pipes the process may have
+/* limits.c - the numbers of connections, descriptors and pipes that the process may have
  *
  * Without maxconn, the connections are what the descriptors allow: two for each, one per listening
  * socket and check, some for each peer and thread. With it, the descriptors follow.

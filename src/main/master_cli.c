@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* master_cli.c - the master's socket: its clients, and what goes between them and the workers */
+/* master_cli.c - the master's socket: its clients, and data between them and the workers */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

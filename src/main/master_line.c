@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* master_line.c - what clients of the master's socket say
+/* master_line.c - commands of clients of the master's socket
  *
  *	show proc            the master's own
  *	@1 show info         the current worker's; @!123: of the process 123, @: the master's

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* master_socket.c - the sockets that -S names: opening them, and which ones there are */
+/* master_socket.c - the sockets of -S: opening and listing them */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mode.c - which kind of process this is (alone, a master, a worker), and whose sockets it takes */
+/* mode.c - the kind of this process (alone, a master, a worker), and the sockets it takes over */
 #include <string.h>
 #include "base/diag.h"
 #include "conf/conf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* noted.c - what the reading of a configuration asks of the system */
+/* noted.c - records what the reading of a configuration requests from the system */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* notify.c - telling the service manager how it stands: datagrams to $NOTIFY_SOCKET
+/* notify.c - reports the state to the service manager: datagrams to $NOTIFY_SOCKET
  *
  * The protocol is sd_notify(3)'s, a few lines of text: no library is needed. With a watchdog
  * ($WATCHDOG_USEC) the loop reports that it runs, at half the interval allowed. With a descriptor

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process.c - what the process becomes: pid file, background, root folder, user and group */
+/* process.c - sets up the process: pid file, background, root directory, user and group */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rights.c - what the process may still do once it serves
+/* rights.c - the rights of the process once it serves
  *
  * Capabilities: those of `setcap` survive the change of user, all others are lost with it.
  * Programs: unless `insecure-fork-wanted` or -dI asks for it, the kernel forbids running programs

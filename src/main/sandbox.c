@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sandbox.c - `sandbox on`: what the process may still do */
+/* sandbox.c - `sandbox on`: the system calls and files that the process may still use */
 #include "sandbox.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* start.c - from files to a generation which is live
+/* start.c - from files to a live generation
  *
  *	read -> check -> limits -> sockets -> publish
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* startup_log.c - what was said while the program started, in memory that processes share */
+/* startup_log.c - messages from the start of the program, in memory shared by processes */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

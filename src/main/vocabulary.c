@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vocabulary.c - -dKdoc: everything that the modules' tables tell, for the manual's tables
+/* vocabulary.c - -dKdoc: all entries of the modules' tables, for the manual's tables
  *
  * One record per line, seven fields separated by tabs:
  *

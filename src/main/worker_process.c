@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* worker_process.c - what a master knows of one of its workers: made and freed */
+/* worker_process.c - a master's record of a worker: created and freed */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

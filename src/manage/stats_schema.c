@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stats_schema.c - what the JSON of `show stat` and `show info` looks like, as a JSON schema */
+/* stats_schema.c - the JSON schema of `show stat` and `show info` */
 #include "base/strbuf.h"
 #include "manage/stats.h"
 

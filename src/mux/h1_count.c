@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h1_count.c - the HTTP/1 mux: what it counts for its owner: mux/h1.h, H1_COUNTS
+/* h1_count.c - the HTTP/1 mux: counting for its owner: mux/h1.h, H1_COUNTS
  *
  * Bytes are added up in the connection and reported at the end of a stream; those of a long stream
  * after each 16 MB.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h1_endpoint.c - the HTTP/1 mux: what streams and owners of connections ask of it */
+/* h1_endpoint.c - the HTTP/1 mux: operations for streams and for owners of connections */
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/strbuf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h1_head.c - the HTTP/1 mux: received heads, and what is wrong with them
+/* h1_head.c - the HTTP/1 mux: received heads, and their errors
  *
  * The parser's fields are in an array of the thread, for all connections; those of a head that
  * arrives in pieces are kept with the connection until the rest is there.

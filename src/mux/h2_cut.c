@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_cut.c - the HTTP/2 mux: what arrives for streams that we have reset
+/* h2_cut.c - the HTTP/2 mux: frames that arrive for streams that we have reset
  *
  * Frames that the peer sent before it received the reset are no error (RFC 9113 5.1), but frames
  * for a stream that ended otherwise are. So the last stream numbers that were reset are remembered.

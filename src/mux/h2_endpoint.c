@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_endpoint.c - the HTTP/2 mux: what streams ask of it */
+/* h2_endpoint.c - the HTTP/2 mux: operations for streams */
 #include "base/clock.h"
 #include "h2_conn_priv.h"
 #include "h2_out_priv.h"

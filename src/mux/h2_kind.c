@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_kind.c - the HTTP/2 mux: its row of the table, and what owners of clients' connections ask */
+/* h2_kind.c - the HTTP/2 mux: its row of the table, operations for owners of client connections */
 #include "base/clock.h"
 #include "h2_conn_priv.h"
 #include "h2_in_priv.h"

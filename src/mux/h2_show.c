@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_show.c - the HTTP/2 mux: what `show fd` and `show sess all` tell of it
+/* h2_show.c - the HTTP/2 mux: its part of `show fd` and `show sess all`
  *
  * The names of the fields are those that scripts know. <nbst>: streams, <nbrcv>: those with a body
  * to receive, <fctl_cnt>: those waiting for a window, <send_cnt>: those waiting for their turn,

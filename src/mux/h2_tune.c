@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_tune.c - where the values of tune.h2.* are kept, and their defaults */
+/* h2_tune.c - storage of the values of tune.h2.*, and their defaults */
 #include "base/block.h"
 #include "codec/h2_frame.h"
 #include "codec/hpack.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mux.c - the table of protocols, and which of them a connection gets */
+/* mux.c - the table of protocols, and the choice for a connection */
 #include "mux/mux.h"
 #include <string.h>
 #include "base/bug.h"

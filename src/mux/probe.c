@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* probe.c - the mux of a connection whose protocol is not known yet: nothing goes through */
+/* probe.c - the mux of a connection whose protocol is not known yet: transfers no data */
 #include <stdlib.h>
 #include "base/strbuf.h"
 #include "mux/mux.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trace.c - what the trace sources of the muxes share */
+/* trace.c - shared by the trace sources of the muxes */
 #include "base/strbuf.h"
 #include "net/conn_facts.h"
 #include "trace_priv.h"

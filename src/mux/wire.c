@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wire.c - what the muxes share: received bytes, and work for the end of a turn */
+/* wire.c - shared by the muxes: received bytes, and work for the end of a turn */
 #include <string.h>
 #include "base/clock.h"
 #include "wire_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conn_facts.c - what the kernel is asked and told of a connection, beside its bytes */
+/* conn_facts.c - queries and settings of the kernel for a connection, beside its bytes */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

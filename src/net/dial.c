@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dial.c - connections that the program opens: socket, what comes first, TLS, time */
+/* dial.c - connections that the program opens: socket, initial bytes, TLS, timeout */
 #include "net/dial.h"
 #include <errno.h>
 #include <unistd.h>

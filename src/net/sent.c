@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sent.c - how much this process sends */
+/* sent.c - the rate at which this process sends */
 #include "net/sent.h"
 #include "core/counter.h"
 #include "core/thread.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance.c - which server serves the next request */
+/* balance.c - chooses the server for the next request */
 #include "proxy/balance.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance_entry.c - what the algorithms share: entries, and memory that others still read */
+/* balance_entry.c - shared by the algorithms: entries, and memory that others still read */
 #include <stdlib.h>
 #include <string.h>
 #include "balance_priv.h"

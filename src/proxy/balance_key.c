@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance_key.c - what balancing by hash looks at, and how a key becomes a number */
+/* balance_key.c - the input of balancing by hash, and its conversion to a number */
 #include "proxy/hash.h"
 #include <netinet/in.h>
 #include <string.h>

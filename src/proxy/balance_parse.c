@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance_parse.c - what stands behind the name of an algorithm on a `balance` line */
+/* balance_parse.c - the arguments after the name of an algorithm on a `balance` line */
 #include <stdlib.h>
 #include <string.h>
 #include "conf/conf.h"

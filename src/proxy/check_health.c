@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_health.c - what follows from the result of a check
+/* check_health.c - the consequences of a check's result
  *
  *   health:   0  1 ... rise-1 | rise ... rise+fall-1
  *             down, going up  |  up, going down at the left end

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_state.c - what is known of a server's checks: its beginning, texts, and tasks to wake */
+/* check_state.c - the state of a server's checks: initial values, texts, and tasks to wake */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

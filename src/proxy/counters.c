@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* counters.c - what frontends, listeners, backends and servers count */
+/* counters.c - the counters of frontends, listeners, backends and servers */
 #include "proxy/counters.h"
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* event.c - what proxies and servers tell about themselves: on stderr, and in the logs */
+/* event.c - events of proxies and servers: on stderr, and in the logs */
 #include <stdarg.h>
 #include <stdio.h>
 #include "base/bug.h"

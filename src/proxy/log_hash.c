@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log_hash.c - `balance log-hash`: what of a line is hashed */
+/* log_hash.c - `balance log-hash`: the hashed part of a line */
 #include <stdbool.h>
 #include "base/arena.h"
 #include "expr/expr.h"

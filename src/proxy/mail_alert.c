@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mail_alert.c - which events become mails: one to each mailer of the proxy's section */
+/* mail_alert.c - sends events as mails: one to each mailer of the proxy's section */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

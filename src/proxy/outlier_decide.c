@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* outlier_decide.c - which servers stand out from the others, and which of them are ejected
+/* outlier_decide.c - finds the servers that stand out from the others, and ejects some
  *
  * The views are sorted twice: by their mean time, which gives for each the median of the others in
  * one pass, then by how bad they are; the first ones are ejected.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* queue.c - which request waits for a slot of a server, and which one is next
+/* queue.c - requests that wait for a slot of a server, and their order
  *
  * The slots of a server with a limit are one atomic number. A stream that releases a slot checks
  * for waiters afterwards; a stream that starts to wait checks for free slots afterwards. Both sides

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resolve.c - names of servers at run time: what each server asks for, through reloads and commands
+/* resolve.c - names of servers at run time: the resolution of each, across reloads and commands
  *
  * The resolution that a server uses belongs to its state. When another generation has the same
  * server, it continues to use the same resolution, and only the server to be updated changes.

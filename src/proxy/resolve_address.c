@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resolve_address.c - which of a name's addresses a server takes
+/* resolve_address.c - chooses the address of a name for a server
  *
  * The servers of a backend that resolve the same name share its addresses: none is used twice,
  * unless a server may. Addresses are preferred, in this order, if they are in a network of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* resolve_init.c - how the name of a server gets its first address: in the check phase
+/* resolve_init.c - the first address of a server given by name: in the check phase
  *
  * Before a server has a state, all methods of init-addr except `last` are tried: state files are
  * read later, and then set the address if `last` precedes the method that succeeded.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reverse.c - rhttp@: what bind lines and servers of reverse HTTP need, once all sections are read
+/* reverse.c - rhttp@: checks of bind lines and servers of reverse HTTP after all sections are read
  *
  * A line `bind rhttp@backend/server` opens connections to a server and then serves requests that
  * arrive on them. The server must speak HTTP/2 and have an address.

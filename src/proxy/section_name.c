@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* section_name.c - one name, one section: what defaults, proxies and log-forward may be called */
+/* section_name.c - unique names of sections: defaults, proxies and log-forward */
 #include <string.h>
 #include "conf/conf.h"
 #include "proxy/proxy.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server.c - one server of a backend: its settings, and its state which outlives a reload */
+/* server.c - a server of a backend: its settings, and its state, which outlives a reload */
 #include "proxy/server.h"
 #include <stdio.h>
 #include <stdlib.h>

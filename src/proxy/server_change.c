@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_change.c - how a server goes up, down, to a soft stop, to drain and to maintenance
+/* server_change.c - changes of a server's state: up, down, soft stop, drain and maintenance
  *
  *             rise checks passed, leaving maintenance
  *       +------------------------------------------------------+

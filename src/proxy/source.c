@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* source.c - from which address to connect: `source ... usesrc ... interface` */
+/* source.c - the source address of connections: `source ... usesrc ... interface` */
 #include "proxy/source.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unix_bind.c - where UNIX sockets of bind lines are, and what they have by default
+/* unix_bind.c - directory and default settings of UNIX sockets of bind lines
  *
  * Those of the Runtime API have their own. Manual: configuration 3.1 unix-bind.
  */

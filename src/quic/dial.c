@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dial.c - QUIC: connections to servers, each by a socket of its own */
+/* dial.c - QUIC: connections to servers, each with a socket of its own */
 #include <unistd.h>
 #include "base/clock.h"
 #include "conn_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* retry.c - QUIC: what servers say without keys: a Retry, other versions, a stateless reset
+/* retry.c - QUIC: unprotected packets of servers: Retry, other versions, stateless reset
  *
  * All three are accepted only in states where they can be valid: an attacker that has seen our
  * first packet can forge the first two.

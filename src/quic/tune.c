@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tune.c - QUIC: where settings are kept, and their defaults */
+/* tune.c - QUIC: storage of settings, and their defaults */
 #include "base/slot.h"
 #include "conf/conf.h"
 #include "module_priv.h"

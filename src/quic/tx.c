@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tx.c - QUIC: datagrams made of what is to be sent (RFC 9000 12 to 14, 17) */
+/* tx.c - QUIC: builds datagrams (RFC 9000 12 to 14, 17) */
 #include "base/bug.h"
 #include "base/clock.h"
 #include "buffers_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* udp.c - QUIC: sockets of a thread, and whose connection a datagram is
+/* udp.c - QUIC: sockets of a thread, and finding the connection of a datagram
  *
  * Each thread has a copy of the descriptor of each listening socket that it reads, and a connection
  * uses the one on which its first datagram arrived: it outlives the listener. A connection to a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* account.c - what a stream adds to the counters of its frontend, listener, backend and server */
+/* account.c - adds a stream's counts to its frontend, listener, backend and server */
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"

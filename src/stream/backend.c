@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* backend.c - the stages which find a server and a connection to it
+/* backend.c - the stages that find a server and a connection to it
  *
  *   ASSIGN --> QUEUE --> CONNECT --> CONNECTING --> RESPONSE
  *      ^                    ^            |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* event_log.c - logs what proxies and servers tell about themselves */
+/* event_log.c - logs events of proxies and servers */
 #include "log/log.h"
 #include "stream/stream.h"
 #include "start_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* follow.c - a client's connection goes on with the next generation
+/* follow.c - moves a client's connection to the next generation
  *
  * A session holds the generation that accepted it. When another one is published, the session moves
  * to it, HTTP/1 when it has no stream, HTTP/2 immediately, keeping the former one for its streams:

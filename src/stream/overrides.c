@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* overrides.c - what rules set for one stream: addresses, timeouts, marks */
+/* overrides.c - settings of one stream made by rules: addresses, timeouts, marks */
 #include "stream/stream.h"
 
 struct stream_overrides *stream_overrides_get(struct stream *s)

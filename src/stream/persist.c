@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* persist.c - which server a request wants, and what that makes of its cookies
+/* persist.c - the server that a request asks for, and changes to its cookies
  *
  * A cookie's value is "<server>", "<server>|<last>|<first>" when it has dates, or, in prefix mode,
  * "<server>~<the application's value>". Dates are Unix times in units of 4 s, five digits of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* retry.c - how many requests of a backend may be tried again at the same time, and how soon
+/* retry.c - limits of retries per backend: their number at a time, and their delay
  *
  * When servers are overloaded, every retry makes it worse. A budget limits the requests being
  * retried to a share of the active ones; a delay that grows with each try, and is random, spreads

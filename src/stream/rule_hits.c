@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rule_hits.c - how often each rule was looked at, and applied
+/* rule_hits.c - counts how often each rule was evaluated, and applied
  *
  * Each thread counts in its own array per proxy, allocated when it first runs a rule of the proxy:
  * nothing is shared while a request is handled. Readers add the arrays up. Rules are numbered in

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_target.c - where a connection to a server goes
+/* server_target.c - the destination of a connection to a server
  *
  * Usually to the server's address. The wildcard stands for the address that the client asked for
  * (or that set-dst has replaced it with), a mapped port for its port. So not every connection to a

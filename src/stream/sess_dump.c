@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sess_dump.c - how streams look in `show sess`
+/* sess_dump.c - the output of `show sess` for a stream
  *
  * The short form has the columns of the reference. Where it shows the flags of a structure, we show
  * those of the endpoint with the same role: rq and scf of the front one, rp and scb of the back

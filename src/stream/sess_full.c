@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sess_full.c - how streams look in `show sess all`
+/* sess_full.c - the output of `show sess all` for a stream
  *
  * The lines and fields of the reference, in its order, except those for its scheduler's state:
  * passes (p_con...), events (.evts) and tasklets (.subs) have no counterpart. Epochs are 0, "task"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* session_rare.c - what few sessions have stands apart: an idle connection costs less so */
+/* session_rare.c - rarely used parts of sessions, separate so that idle connections cost less */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stream.c - the driver: a table of stages, and what makes a stream move
+/* stream.c - the driver: a table of stages, and the events that advance a stream
  *
  * Everything that happens to a stream (bytes, room, a connection, a timer, a granted slot) ends in
  * stream_run(). It calls the current stage's step until one waits or the stream ends. Steps call

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wait.c - how a stream waits for something outside of it: the list of its waits */
+/* wait.c - waits of a stream for something outside of it: the list of its waits */
 #include "base/bug.h"
 #include "engine_priv.h"
 #include "stream/wait.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* feed.c - what has changed in a table, noted by the threads that change it
+/* feed.c - changes of a table, noted by the threads that make them
  *
  * An entry's stamp has a bit for "noted". The thread that changes the entry sets it after the
  * change, the reader clears it before it reads, each in one instruction with full ordering: so

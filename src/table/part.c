@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* part.c - what peers count, kept beside what is counted here */
+/* part.c - counts of peers, kept beside our own */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rate.c - how often something happened: a window of two periods that slides
+/* rate.c - event rates: a sliding window of two periods
  *
  * A period begins with the first event after two quiet ones. Its end is noticed by the next event,
  * whose thread marks this in <start_ms> while it shifts the counts; others wait for these few

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* shape.c - what an entry consists of: names of data, where they stand, reading and writing them */
+/* shape.c - the contents of an entry: names of data, their offsets, reading and writing them */
 #include <string.h>
 #include "base/bug.h"
 #include "table/pace.h"

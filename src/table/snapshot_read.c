@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* snapshot_read.c - a table gets what a snapshot holds, or the reason why it is refused
+/* snapshot_read.c - loads a snapshot into a table, or says why it is refused
  *
  * Files are not trusted: first the checksum is verified, then each entry is measured, and only then
  * the table changes. Entries are inserted in the order of their use, which is the table's.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* snapshot_write.c - a table is written to a file while it is used
+/* snapshot_write.c - writes a table to a file while it is used
  *
  * The table is walked as `show table` does: the lock of a shard is held for a few hundred buckets
  * at most, and an entry is held while it is copied.

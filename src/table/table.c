@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* table.c - the tables that a generation declares, and how they get their entries */
+/* table.c - the tables that a generation declares, and where their entries come from */
 #include <string.h>
 #include "base/diag.h"
 #include "base/hash.h"

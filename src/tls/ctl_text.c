@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_text.c - what commands about files share, and a certificate in their words */
+/* ctl_text.c - shared by commands about files, and a certificate in their output format */
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
 #include <openssl/x509v3.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* der.c - what is needed of a certificate to choose it, without OpenSSL's decoders */
+/* der.c - the parts of a certificate needed to choose it, without OpenSSL's decoders */
 #include "cert_priv.h"
 #include "der.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* global.c - where the settings of the section `global` are kept */
+/* global.c - storage of the settings of the section `global` */
 #include "cert_priv.h"
 #include "global_priv.h"
 #include "key_priv.h"

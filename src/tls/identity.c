@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* identity.c - what sessions and connections depend on, as digests
+/* identity.c - digests of everything that sessions and connections depend on
  *
  * A session may be resumed, and an idle connection reused, only where a new handshake would
  * request, trust and present the same: neither verifies a certificate again. So both belong to a

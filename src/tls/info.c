@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* info.c - what a TLS connection is: asked by the floors above */
+/* info.c - properties of a TLS connection for the layers above */
 #include <openssl/provider.h>
 #include <openssl/x509.h>
 #include <stdlib.h>

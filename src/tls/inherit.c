@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* inherit.c - settings as a whole: what is unset, which versions they leave */
+/* inherit.c - settings as a whole: unset ones, and the versions they leave */
 #include "ctx_priv.h"
 #include "line_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* memory.c - where OpenSSL's objects come from
+/* memory.c - allocation of OpenSSL's objects
  *
  * A handshake allocates and frees some hundreds of objects, a few of them large, and every record a
  * buffer. malloc() caches seven of each small size per thread, and splits and joins one large piece

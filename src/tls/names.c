@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* names.c - which certificate for which host name
+/* names.c - the certificate for a host name
  *
  * An immutable table per bind line: open addressing over exact names and over wildcards, which are
  * stored by the part after their star. A look-up is one probe for the name and one for its part

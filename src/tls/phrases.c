@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* phrases.c - private keys that a passphrase protects, and the command that tells it
+/* phrases.c - private keys protected by a passphrase, and the command that gives it
  *
  * Manual: configuration 3.1, ssl-passphrase-cmd
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings.c - parsers of what bind lines, server lines, crt-lists and `global` share */
+/* settings.c - parsers shared by bind lines, server lines, crt-lists and `global` */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wire.c - between OpenSSL and the socket: one BIO per thread, what it reads and what it wrote
+/* wire.c - between OpenSSL and the socket: one BIO per thread, its input and output
  *
  * The BIO works for the connection passed to tls_enter(). Reading goes from the socket straight
  * into OpenSSL's buffer, as much as fits: several records in one call (read-ahead). OpenSSL's

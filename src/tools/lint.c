@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lint.c - --lint: reads files, asks the rules and the parser, prints what they found */
+/* lint.c - --lint: reads files, runs the rules and the parser, prints the findings */
 #include <errno.h>
 #include <string.h>
 #include "base/diag.h"

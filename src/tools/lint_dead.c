@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lint_dead.c - what nothing uses: sections, ACLs, variables, tables, checks
+/* lint_dead.c - unused objects: sections, ACLs, variables, tables, checks
  *
  * A name counts as used if any other line has it as a separate word: a script or a file that is not
  * read may use it, too, so objects that might be in use are not reported.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lint_findings.c - what --lint has found: said by rules or the parser, ignored, put in order */
+/* lint_findings.c - findings of --lint: of rules or the parser, ignored, sorted */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

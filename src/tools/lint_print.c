@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lint_print.c - what --lint has found: for people, as JSON lines, as SARIF 2.1.0 */
+/* lint_print.c - output of --lint: as text, as JSON lines, as SARIF 2.1.0 */
 #include <stdlib.h>
 #include <string.h>
 #include "base/strbuf.h"

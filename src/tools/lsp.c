@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lsp.c - --language-server: messages of LSP 3.17 on stdin and stdout, which request goes where */
+/* lsp.c - --language-server: messages of LSP 3.17 on stdin and stdout, dispatch of requests */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>

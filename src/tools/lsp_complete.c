@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lsp_complete.c - what may stand here, and what this word means */
+/* lsp_complete.c - completion at a position, and the meaning of a word */
 #include <string.h>
 #include "codec/json_text.h"
 #include "lsp_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lsp_document.c - open documents: their texts, positions in them, what is wrong with them */
+/* lsp_document.c - open documents: their texts, positions in them, their errors */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lsp_names.c - names of sections, ACLs and servers: where they are made, where they are used */
+/* lsp_names.c - names of sections, ACLs and servers: their definitions and uses */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

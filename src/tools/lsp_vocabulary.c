@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lsp_vocabulary.c - the words of the program, as the modules' tables tell them */
+/* lsp_vocabulary.c - the keywords of the program, from the modules' tables */
 #include <stdlib.h>
 #include <string.h>
 #include "lsp_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log_alias.c - the %aliases of log formats which speak of a stream (manual 8.2.6) */
+/* log_alias.c - the %aliases of log formats about a stream (manual 8.2.6) */
 #include <netinet/in.h>
 #include <unistd.h>
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_fill.c - one request for many: a stream waits for what another one fetches already
+/* cache_fill.c - one request for many: a stream waits for an object that another fetches
  *
  * A fill is in the tree from the first miss until its answer is stored, or is known not to be
  * stored: then it stays for a while, so that requests for such answers do not queue up one after

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_filter.c - a stream and its cache: what it asks for, what it keeps, what it is given
+/* cache_filter.c - a stream and its cache: looking up, storing and delivering objects
  *
  *	cache-use    looks at the request; a hit: the service below answers in a server's place
  *	cache-store  looks at the answer; it may be kept: its head is copied

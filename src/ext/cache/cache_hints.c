@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_hints.c - `early-hints`: links of the last answer are told beforehand, as a 103 (RFC 8297)
+/* cache_hints.c - `early-hints`: sends the last answer's links first, as a 103 (RFC 8297)
  *
  *	an answer with `Link: </a.css>; rel=preload` passes cache-store    its links are kept
  *	the same is asked for, and a server must be asked                  they go before its answer

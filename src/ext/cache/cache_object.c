@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_object.c - what is kept of an answer: a head, and a body that several heads may have
+/* cache_object.c - a stored answer: a head, and a body that several heads may share
  *
  * An object is immutable once it can be found: when a server answers "not modified", a new head is
  * made for it, with the body of the old one.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_purge.c - removing what is kept: by address, by prefix, by tag; http-request cache-purge
+/* cache_purge.c - removes objects: by address, by prefix, by tag; http-request cache-purge
  *
  * An address is found by its hash. For prefixes and tags all objects are examined, some in each
  * turn of the loop: this request waits until that is done, others do not. An extension.

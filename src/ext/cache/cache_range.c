@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_range.c - parts of what is kept: Range and If-Range (RFC 9110 14.1.2, 14.2, 13.1.5)
+/* cache_range.c - ranges of stored bodies: Range and If-Range (RFC 9110 14.1.2, 14.2, 13.1.5)
  *
  * A single range of bytes is supported. Several would cost more than the whole, and are often an
  * attack: a client that requests several gets the whole, as the RFC allows.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_rfc.c - `rfc9111 on`: what the reference declines of RFC 9111
+/* cache_rfc.c - `rfc9111 on`: the parts of RFC 9111 that the reference omits
  *
  * 4.1 (Vary, whatever field), 4.2.2 (heuristics), 4.2.3 (age by Date), 4.4 (invalidation by
  * Location), 5.2.1 (directives of requests).

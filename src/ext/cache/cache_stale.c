@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_stale.c - what is stale: the server is asked about it, and it stands in for one that fails
+/* cache_stale.c - stale objects: validated by the server, and used when it fails
  *
  * RFC 9111 4.3 (validation), 3.2 (the head of 304), 4.2.4 and RFC 5861 (stale answers).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_store.c - objects: found by key, the least recently used leave when there is no room
+/* cache_store.c - finds objects by key, evicts the least recently used ones
  *
  * The limit applies to all shards together; a thread that needs room takes it from the shard that
  * it works on, then from the others, one lock at a time.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* compression_choose.c - what is compressed, by which algorithm, and what its head says then
+/* compression_choose.c - decides on compression and its algorithm, edits the head
  *
  * Manual: configuration 4.2 compression; RFC 9110 8.8.3 (ETag), 12.5.3 (Accept-Encoding), 12.5.5.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* compression_lines.c - compression ..., maxcomprate and its kin, tune.comp.*, tune.zlib.*
+/* compression_lines.c - compression ..., maxcomprate and similar, tune.comp.*, tune.zlib.*
  *
  * Manual: configuration 3.1, 3.2, 4.2, 9.2.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fcgi_filter.c - filter fcgi-app: what becomes of a request on its way to an application
+/* fcgi_filter.c - filter fcgi-app: converts requests for an application
  *
  * The filter acts when all rules of the request have run, whatever server will be chosen. The
  * parameters are built when the request starts on a connection, also for checks, which have no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* forward_auth_ask.c - the question, the answer, and what becomes of the request
+/* forward_auth_ask.c - sends the authorization request and applies its answer
  *
  * The stream waits in its rule while the authorization request runs as a stream of its own.
  */

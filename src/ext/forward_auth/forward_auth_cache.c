@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* forward_auth_cache.c - what was granted lately, by key, for a while
+/* forward_auth_cache.c - recent grants, by key, for a limited time
  *
  * All grants of a rule have the same lifetime, so they expire in the order of their creation.
  */

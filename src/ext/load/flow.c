@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flow.c - one request after the other, and what becomes of them */
+/* flow.c - sends one request after another, and handles their answers */
 #include "base/bug.h"
 #include "base/clock.h"
 #include "load_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pace.c - when requests may begin
+/* pace.c - when requests may start
  *
  * With a rate R and a ramp of T seconds the rate grows linearly: after t seconds R t^2 / 2T
  * requests were due, and from T on R more each second. A request that starts late, because no

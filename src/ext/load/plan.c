@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan.c - what the load generator is to do, and the request that it sends */
+/* plan.c - the plan of the load generator, and its request */
 #include <string.h>
 #include "codec/uri.h"
 #include "load_priv.h"

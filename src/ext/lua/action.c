@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* action.c - actions that scripts bring: `http-request lua.NAME`, which may wait */
+/* action.c - actions of scripts: `http-request lua.NAME`, which may wait */
 #include "base/bug.h"
 #include "base/clock.h"
 #include "class_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* applet_tcp.c - class AppletTCP: what commands and services of mode tcp talk through */
+/* applet_tcp.c - class AppletTCP: the I/O of commands and services of mode tcp */
 #include "base/clock.h"
 #include "class_priv.h"
 #include "run_priv.h"

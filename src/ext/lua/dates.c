@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dates.c - core.http_date and its kin: dates of HTTP as seconds since 1970 */
+/* dates.c - core.http_date and similar: dates of HTTP as seconds since 1970 */
 #include <lauxlib.h>
 #include "class_priv.h"
 #include "codec/date.h"

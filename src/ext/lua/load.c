@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* load.c - scripts are loaded: lua-load, lua-load-per-thread; what start-up runs */
+/* load.c - loading of scripts: lua-load, lua-load-per-thread; functions run at start-up */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

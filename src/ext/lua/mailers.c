@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* mailers.c - what scripts that send alerts by mail ask: proxy:get_mailers() and its kin */
+/* mailers.c - data for scripts that send alerts by mail: proxy:get_mailers() and similar */
 #include <unistd.h>
 #include "class_priv.h"
 #include "proxy/mailers.h"

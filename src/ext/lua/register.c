@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* register.c - core.register_*: what scripts bring to the configuration */
+/* register.c - core.register_*: functions that scripts add to the configuration */
 #include "beside_priv.h"
 #include "class_priv.h"
 #include "room_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* say.c - what scripts log, and errors of scripts: to loggers, to stderr, or to both */
+/* say.c - log lines and errors of scripts: to loggers, to stderr, or to both */
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* servers.c - class Server: what scripts see and change of servers
+/* servers.c - class Server: servers as scripts see and change them
  *
  * A removed server to which scripts have references stays in memory as long as its configuration:
  * from then on, all methods except get_name and similar do nothing and return nil.

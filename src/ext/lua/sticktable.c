@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sticktable.c - class StickTable: what scripts see of the entries of a stick table */
+/* sticktable.c - class StickTable: entries of a stick table as scripts see them */
 #include "class_priv.h"
 #include "proxy/proxy.h"
 #include "state_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* txn.c - class TXN: what a script sees of a stream; variables */
+/* txn.c - class TXN: a stream as a script sees it; variables */
 #include "class_priv.h"
 #include "expr/vars.h"
 #include "net/conn_facts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* usage.c - counts what functions of scripts cost, for `show lua` (usage_ctl.c)
+/* usage.c - counts the cost of script functions, for `show lua` (usage_ctl.c)
  *
  * Each state counts for itself, under its lock.
  */

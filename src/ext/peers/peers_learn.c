@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_learn.c - what a peer sends: definitions, entries, acknowledgements */
+/* peers_learn.c - messages from a peer: definitions, entries, acknowledgements */
 #include <stdlib.h>
 #include <string.h>
 #include "core/task.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_listen.c - where peers come in: one socket of a section, accepted from by its home */
+/* peers_listen.c - listening for peers: one socket per section, accepted on its home */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_names.c - peers whose addresses a name server tells: an extension
+/* peers_names.c - peers whose addresses come from DNS: an extension
  *
  * Thread 0 resolves the name, and sends the resulting peers to the section's home whenever they
  * have changed.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_slots.c - where the sections of a generation are, and what server lines say of peers */
+/* peers_slots.c - storage of the sections of a generation, and of server lines' peer settings */
 #include <string.h>
 #include "ext/peers.h"
 #include "peers_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_tables.c - shared tables: numbers of changes, the log, and how far each peer is */
+/* peers_tables.c - shared tables: numbers of changes, the log, and each peer's progress */
 #include <stdlib.h>
 #include <string.h>
 #include "core/task.h"

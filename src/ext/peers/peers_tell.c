@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peers_tell.c - what a peer is sent: definitions, entries, the end of a lesson
+/* peers_tell.c - messages to a peer: definitions, entries, the end of a lesson
  *
  * A peer that is up to date gets the table's log. Any other one gets a walk through the table: its
  * entries are then in no order, so each is sent with the number that the peer has already

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spoe.c - filter spoe, send-spoe-group: what is sent to agents, and what their answers do
+/* spoe.c - filter spoe, send-spoe-group: messages to agents, and effects of answers
  *
  * A stream has at most one outstanding request for each of its engines: it waits for the answer.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* telemetry_export.c - what is recorded, on its way to the collector
+/* telemetry_export.c - sends recorded data to the collector
  *
  *	a stream's thread    telemetry_record --> open batch of its lane --> full ones
  *	thread 0             collect: takes those of all lanes --> waiting --> under way

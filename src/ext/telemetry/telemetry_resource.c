@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* telemetry_resource.c - sections telemetry: what says where all of it comes from */
+/* telemetry_resource.c - sections telemetry: attributes of the source of all data */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* telemetry_span.c - what a stream that is over was, as spans
+/* telemetry_span.c - the spans of a finished stream
  *
  * Names of attributes: OpenTelemetry's semantic conventions for HTTP (stable), and haproxy.* for
  * further data that the log has.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* route.c - route and use-routes: backends that say which requests of a frontend they want
+/* route.c - route and use-routes: backends that choose requests of a frontend
  *
  * A `use-routes` line is a placeholder in the list of use_backend rules. The check phase inserts a
  * rule there for each `route` line that names the frontend, in the order of the files, and removes

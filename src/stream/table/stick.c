@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stick.c - stick rules: which server a key belongs to
+/* stick.c - stick rules: the server of a key
  *
  * Keys are taken while the request is processed, and stored once its server is connected; those of
  * answers when these have arrived. A server is stored by its number and by a text: its name, or its

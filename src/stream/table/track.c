@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* track.c - sticky counters: what connections and streams track, and what is counted there */
+/* track.c - sticky counters: keys tracked by connections and streams, and their counts */
 #include <stdlib.h>
 #include "base/bug.h"
 #include "conf/conf.h"

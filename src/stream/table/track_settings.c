@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* track_settings.c - what `global` says about sticky counters, and what holds without it */
+/* track_settings.c - `global` settings of sticky counters, and their defaults */
 #include "conf/conf.h"
 #include "track_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* debug.c - what -d shows of streams: see stream/debug.h */
+/* debug.c - the output of -d for streams: see stream/debug.h */
 #include <stdio.h>
 #include <string.h>
 #include "base/strbuf.h"

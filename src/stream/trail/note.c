@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* note.c - what the engine tells of a stream's way while it is gone */
+/* note.c - records a stream's way in the engine */
 #include "base/arena.h"
 #include "proxy/server.h"
 #include "stream/tracing.h"

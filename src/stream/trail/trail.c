@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trail.c - what a stream's way was, looked up when it is asked for */
+/* trail.c - describes a stream's way when asked */
 #include <stdio.h>
 #include <string.h>
 #include "base/clock.h"
