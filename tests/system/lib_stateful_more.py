@@ -111,8 +111,7 @@ def certificates(r):
         "show ssl ca-file {dir}/ca.crt", "show ssl crl-file {dir}/crl.pem", "show ssl sni -f tls", "show ssl sni",
         "dump ssl cert " + r.choice(["{dir}/one.pem", "none", f]), "show ssl jwt", "add ssl jwt " + r.choice(CERTS),
         "del ssl jwt " + r.choice(CERTS), "show ssl ocsp-response", "show ssl ocsp-response {dir}/one.pem",
-        "show ssl ocsp-updates", "update ssl ocsp-response {dir}/two.pem", "set ssl ocsp-response {base64 one.pem.ocsp}",
-        "set ssl ocsp-response {base64 one.crt}", "show tls-keys", "show tls-keys {dir}/tickets",
+        "show ssl ocsp-updates", "update ssl ocsp-response {dir}/two.pem", "set ssl ocsp-response {base64 one.crt}", "show tls-keys", "show tls-keys {dir}/tickets",
         "set ssl tls-key {dir}/tickets " + r.choice(["Y" * 64, "x"]), "set ssl tls-key #0 " + "Z" * 64, "show tls-keys *",
         "update ssl ocsp-response none"])
 

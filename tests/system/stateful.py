@@ -38,7 +38,7 @@ from lib_stateful import Ended, Origin, World
 KNOWN = [
     ("ctl-added-places", r"ctl add server", r"already used at (CLI|\(null\)):0"),
     ("ctl-addresses", r"^(answer to )?ctl set server \S+ ((check|agent)-)?(addr|port)", r"\[[34]\]: "),
-    ("ctl-messages-of-others", r"ctl del backend", r"^\[6\]: |^(Backup )?Server \S+ is (UP|DOWN)\b.*|^\w+ \S+ has no server available!"),
+    ("ctl-messages-of-others", r"ctl del backend", r"^(\[6\]: )?((Backup )?Server \S+ is (UP|DOWN)\b.*|\w+ \S+ has no server available!)|^\[6\]: "),
     ("eresp-once", r"^show stat$", r" eresp=\d+"),
     ("bytes-at-once", r"show table|^show table$", r" bytes_in_cnt=\d+"),
     ("tls-system-ca", r"show ssl ca-file", r"@system-ca - \d+ certificate.*"),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The same sequences of commands about certificates, authorities, revocation lists, crt-lists, names, providers and OCSP for
 this program and for the reference: the answers are compared. Skipped without a reference."""
+import base64
 import difflib
 import os
 import re
@@ -109,7 +110,7 @@ SEQUENCES = {
                "show ssl sni -A", "show tls-keys", "show tls-keys nothing", "show tls-keys *", "set ssl tls-key", "set ssl tls-key nothing x",
                "show ssl jwt", "add ssl jwt nothing"],
     "ocsp answer that has gone": ["set ssl cert {d}/one.pem <one.pem>", "commit ssl cert {d}/one.pem",
-                                  "show ssl ocsp-response {d}/one.pem", "show ssl ocsp-response"],
+                                  "show ssl ocsp-response {d}/one.pem", "show ssl ocsp-response", "set ssl ocsp-response {ocsp}"],
     "ocsp": ["show ssl ocsp-response", "show ssl ocsp-response nothing", "show ssl ocsp-response {d}/one.pem",
              "show ssl ocsp-response text {d}/one.pem", "show ssl ocsp-response base64 {d}/one.pem", "show ssl ocsp-response base64",
              "show ssl ocsp-response text", "set ssl ocsp-response", "set ssl ocsp-response nothing", "set ssl ocsp-response bm90aGluZw==",
@@ -131,6 +132,8 @@ KNOWN = (
     (r"^set ssl cert {d}/one.pem.key", r"^unable to load private key from file '{d}/one.pem'", "ours names the file of the key"),
     # differs: tls-crt-list-brackets
     (r"\[verify none x", r"^Success!", "a bracket that is not closed is an error"),
+    # differs: tls-ocsp-again
+    (r"^set ssl ocsp-response {ocsp}", r"Certificate ID does not match", "its certificate is known"),
     # differs: tls-kinds-of-files
     (r"^set ssl c(rl-file {d}/ca.crt|a-file {d}/crl.pem)", r"^transaction created", "it is not of this kind"),
     # differs: tls-crt-list-again
@@ -173,6 +176,9 @@ def make(folder):
 def complete(command, folder):
     """With its payload."""
     command = command.replace("{d}", folder)
+    if "{ocsp}" in command:
+        with open(folder + "/one.pem.ocsp", "rb") as f:
+            command = command.replace("{ocsp}", base64.b64encode(f.read()).decode())
     m = re.match(r"(.*) <<(.*)>>$", command, re.S)
     if m:
         return "%s <<\n%s\n" % m.groups()
