@@ -247,6 +247,8 @@ class World:
         try:
             s.connect(self.proxy.ctl_path)
             s.sendall(text.encode("latin-1") + b"\n")
+            if "; prompt" in text:    # it would wait for more, as long as HANG
+                s.shutdown(socket.SHUT_WR)
             out = b""
             while True:
                 part = s.recv(1 << 16)
