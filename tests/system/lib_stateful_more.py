@@ -157,7 +157,7 @@ def backends(r):
         return "ctl add server %s/x%d 127.0.0.1:{o%d}%s" % (b, r.randrange(2), r.randrange(1, 4), r.choice(["", " enabled", " weight 3"]))
     if roll < 0.85:
         return "ctl " + r.choice(["del server %s/x%d", "enable server %s/x%d", "set server %s/x%d state maint"]) % (b, r.randrange(2))
-    return r.choice(["get port /a x-be=" + b, "ctl wait 20ms be-removable " + b, "ctl show servers state " + b, "ctl show backend"])
+    return r.choice(["get port /a x-be=" + b, "ctl wait 20ms be-removable " + b, "shape show servers state " + b, "ctl show backend"])
 
 
 def ends(r):
