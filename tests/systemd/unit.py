@@ -157,7 +157,7 @@ def test_reload(tap, args):
         f.write("frontend bad\n\tbind nowhere\n\tno such word\n")
     status, said = ctl("reload", "haproxy")
     tap.ok(status != 0, "a file that is wrong: systemctl reload says so", said)
-    tap.ok("haproxy.cfg:17" in journal("-u", "haproxy", "-n", "30"), "the journal says what is wrong, and where",
+    tap.ok(lib.until(lambda: "haproxy.cfg:17" in journal("-u", "haproxy", "-n", "60")), "the journal says what is wrong, and where",
            journal("-u", "haproxy", "-n", "30"))
     tap.eq((get(), shown("ActiveState"), shown("MainPID")), ("r4", "active", main), "what runs goes on")
     # a file that is valid, whose port is taken: -c does not see that
@@ -169,7 +169,8 @@ def test_reload(tap, args):
         status, said = ctl("reload", "haproxy")
         tap.ok(status != 0, "a port that is taken, which only the reload itself sees: systemctl says so", said)
         tap.ok("failed" in shown("StatusText"), "the status as well", shown("StatusText"))
-        tap.ok("127.0.0.1:7999" in journal("-u", "haproxy", "-n", "30"), "the journal says why", journal("-u", "haproxy", "-n", "30"))
+        tap.ok(lib.until(lambda: "127.0.0.1:7999" in journal("-u", "haproxy", "-n", "60")), "the journal says why",
+               journal("-u", "haproxy", "-n", "60"))
         tap.eq((get(), shown("ActiveState"), shown("MainPID")), ("r4", "active", main), "what runs goes on")
     write("r5")
     tap.eq((ctl("reload", "haproxy")[0], lib.until(lambda: get() == "r5")), (0, True), "and the next one is good")
@@ -308,7 +309,7 @@ def test_stop(tap, args):
     status, said = ctl("start", "haproxy")
     tap.ok(status != 0, "a start with a file that is wrong", said)
     tap.eq(shown("Result"), "exit-code", "is a failure of the unit")
-    tap.ok("haproxy.cfg:3" in journal("-u", "haproxy", "-n", "30"), "the journal says which line it was", journal("-u", "haproxy", "-n", "30"))
+    tap.ok(lib.until(lambda: "haproxy.cfg:3" in journal("-u", "haproxy", "-n", "60")), "the journal says which line it was", journal("-u", "haproxy", "-n", "30"))
     ctl("stop", "haproxy")
     ctl("reset-failed", "haproxy")
     write("back")
