@@ -196,7 +196,7 @@ static const struct agent_case agent_cases[] = {
 	{ "weight:300 up\n",
 	  "via agent : up (Absolute weight can only be between 0 and 256 inclusive. )", CHECK_L7OK,
 	  10 },
-	{ "weight:\n", "agent reports an error : Empty weight string empty or preceded by garbage",
+	{ "weight:\n", "agent warns : Require <weight> or <weight%>.",
 	  CHECK_CHECKED, 10 },
 	{ "down#note\n", "agent reports an error : down#note", CHECK_CHECKED, 10 },
 	{ "%\n", "agent reports an error : %", CHECK_CHECKED, 10 },
