@@ -426,6 +426,8 @@ enum step stage_reply(struct stream *s)
 	if (s->flags & STRM_HEAD_SENT)
 		return stream_goto(s, STAGE_END);
 	if (s->flags & STRM_LOCAL_REPLY) {
+		if (tables_are_used())
+			track_end(s); /* http-after-response rules see it */
 		/* an error's own page is not edited: it would fail again */
 		if (!after_response(s) && !stream_reply_page(s, 500))
 			return stream_goto(s, STAGE_END);

@@ -14,8 +14,6 @@
 #include "core/thread.h"
 #include "net/pipe.h"
 #include "stream/error_capture.h"
-#include "stream/track.h"
-#include "table/table.h"
 #include "engine_priv.h"
 #include "session_priv.h"
 #include "trace_priv.h"
@@ -363,8 +361,6 @@ enum step stream_reply(struct stream *s)
 	/* what has expired is answered now: the client gets its whole time to take that */
 	s->due.stage_ms = s->due.client_ms = s->due.server_ms = TIMER_NEVER;
 	s->flags &= ~STRM_TIMED_OUT;
-	if (tables_are_used())
-		track_end(s); /* http-after-response rules see it */
 	return stream_goto(s, STAGE_REPLY);
 }
 
