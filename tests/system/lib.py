@@ -654,7 +654,7 @@ def echo_handler(sock):
                      % (url.encode("latin-1"), len(b"%d" % len(body)), text))
 
 
-def refused(program, path, lines, more=lambda said: ()):
+def lines_refused(program, path, lines, more=lambda said: ()):
     """The indices of lines of a configuration that it refuses, written to <path>; those are left out until it takes the rest. What
     it says without a line is for more(said), which gives indices."""
     bad, name = set(), re.escape(os.path.basename(path))

@@ -347,7 +347,7 @@ class Pair:
 
     def refused(self, program, lines, owner):
         """An alert without a line takes its case."""
-        return lib.refused(program, os.path.join(self.folder, "c.cfg"), lines, lambda said: [
+        return lib.lines_refused(program, os.path.join(self.folder, "c.cfg"), lines, lambda said: [
             i for n in re.findall(r"\[ALERT\][^\n]*'(?:[fb]e|t)(\d+)'", said) for i in owner if owner[i] == int(n) % 1000])
 
     @staticmethod

@@ -250,7 +250,7 @@ class Pair:
         self.programs, self.folder = (args.program, args.reference), folder
 
     def refused(self, program, lines):
-        return lib.refused(program, os.path.join(self.folder, "c.cfg"), lines)
+        return lib.lines_refused(program, os.path.join(self.folder, "c.cfg"), lines)
 
     @staticmethod
     def has_crashed(proxy, got):
