@@ -412,7 +412,9 @@ static void put_hop_field(struct writer *w, const struct h1_conn *h, const struc
 		put_line(w, f);
 }
 
-/* Writes the fields one by one. Is Transfer-Encoding still to be added? */
+/* Writes the fields one by one. Returns whether Transfer-Encoding is still to be added: to requests
+ * it is, behind Connection.
+ */
 static bool put_each_field(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
 			   const struct head_plan *plan)
 {
@@ -429,9 +431,11 @@ static bool put_each_field(struct writer *w, const struct h1_conn *h, const stru
 			put_hop_field(w, h, f, plan, &due);
 	}
 	end_run(w);
-	if (due == FIELD_CONTENT_LENGTH)
+	if (due == FIELD_TRANSFER_ENCODING && h->flags & H1C_FL_BACK)
+		return true;
+	if (due != FIELD_OTHER)
 		put_own_framing(w, m, due);
-	return due == FIELD_TRANSFER_ENCODING;
+	return false;
 }
 
 static void put_fields(struct writer *w, const struct h1_conn *h, const struct http_msg *m,

@@ -41,7 +41,7 @@ GLOBAL = """
 FILES = ("one.pem", "two.pem", "one.crt", "two.crt", "client.pem", "list.pem", "ca.crt", "ca2.crt", "crl.pem", "one.pem.ocsp",
          "one.key", "two.key")
 CERTS = ["{dir}/one.pem", "{dir}/two.pem", "{dir}/list.pem", "{dir}/client.pem", "new1", "new2"]
-NAMES = ["one.example.com", "two.example.com", "a.example.com", "not.example.com", "other.test", "-"]
+NAMES = ["one.example.com", "two.example.com", "a.example.com", "not.example.com", "other.test", "list.example.com", "-"]
 
 
 def make(folder):
@@ -99,7 +99,7 @@ def certificates(r):
     if roll < 0.6:
         options = r.choice(CRT_OPTIONS)
         f = "{dir}/one.pem" if "ad]" in options or options in ("[alpn]", "[verify none]]", "]") or "ca2" in options or "none]" in options else f    # one mistake at a time
-        line = " ".join([f] + [w for w in [options] if w] + r.choice([[], [r.choice(NAMES[:5])], ["*.test", "!other.test"]]))
+        line = " ".join([f] + [w for w in [options] if w] + r.choice([[], ["list.example.com"], ["*.list.test", "!other.test"]]))    # (no name of another: row tls-renewed-order)
         return "ctl " + r.choice(["add ssl crt-list {dir}/list <<\\n%s\\n" % line] * 3 + [
             "add ssl crt-list {dir}/list " + f, "del ssl crt-list {dir}/list " + f, "del ssl crt-list {dir}/list " + f,
             "del ssl crt-list {dir}/none " + f])

@@ -129,10 +129,10 @@ def troubles(tap, args):
         sc.hook.how = [b"503 No", b"close", b"429 Wait"]
         sc.ask(b"/plain")
         tap.eq(len(sc.told(4)), 4, "what fails is tried again")
-        tap.eq(sc.rest(), {"made": 1, "delivered": 1, "tries": 4}, "until it is delivered")
+        tap.eq(sc.rest(), {"made": 1, "delivered": 1, "tries": 3}, "until it is delivered; a connection that closes without an answer is asked again within a try")
         sc.hook.how = [b"404 No"]
         sc.ask(b"/plain")
-        tap.eq(sc.rest(), {"made": 2, "delivered": 1, "tries": 5, "refused": 1}, "a 404 is final")
+        tap.eq(sc.rest(), {"made": 2, "delivered": 1, "tries": 4, "refused": 1}, "a 404 is final")
     with Scene(args) as sc:
         sc.hook.hold.clear()
         sc.told(0)
