@@ -28,7 +28,7 @@ PROXY = ("option httpchk", "option httpchk GET /x", "option httpchk\n\thttp-chec
          "option httpchk\n\thttp-check expect status 200-299,302", "option httpchk\n\thttp-check expect min-recv 4 status 200", "option httpchk\n\thttp-check expect status 200 ok-status L7OKC error-status L7RSP",
          "option httpchk\n\thttp-check expect status 404 on-error \"bad thing\" on-success fine", "")
 SERVER = ("rise 1", "rise 2", "rise 3", "fall 1", "fall 2", "fall 3", "rise 2 fall 2", "init-state down", "init-state fully-down", "init-state up", "disabled", "backup", "weight 50", "weight 0", "slowstart 30s",
-          "on-error mark-down", "on-error fastinter", "on-marked-down shutdown-sessions", "fastinter 30ms", "downinter 90ms", "error-limit 2", "observe layer4", "check-send-proxy", "id 77")
+          "on-error mark-down", "on-error fastinter", "on-marked-down shutdown-sessions", "fastinter 30ms", "downinter 90ms", "error-limit 2", "observe layer4", "check-send-proxy")
 
 
 class Script(lib.Server):

@@ -346,8 +346,9 @@ class Pair:
                 f.write("HTTP/1.1 %s Ours\r\nContent-Type: text/plain\r\nContent-Length: 7\r\nX-Page: 1\r\n\r\nno %s\n" % (status, status))
 
     def refused(self, program, lines, owner):
-        """An alert without a line takes its case."""
+        """A table that is not there takes the lines that name it, another alert without a line takes its case."""
         return lib.lines_refused(program, os.path.join(self.folder, "c.cfg"), lines, lambda said: [
+            int(n) - 1 for n in re.findall(r"c\.cfg:(\d+)\]: unable to find", said)] or [
             i for n in re.findall(r"\[ALERT\][^\n]*'(?:[fb]e|t)(\d+)'", said) for i in owner if owner[i] == int(n) % 1000])
 
     @staticmethod
