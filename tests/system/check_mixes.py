@@ -138,9 +138,10 @@ def run(program, conf, cases):
         scripts = []
         part = "\n".join(lines)
         for i, (_, checks, agent) in enumerate(servers):
-            s = Script(checks or [b""], bool(checks) and "http" in part or "tcp-check" in part)
+            asks = "httpchk" in part or "tcp-check" in part # a connection alone may be gone before it is accepted
+            s = Script(checks or [b""], bool(checks) and asks)
             part = part.replace("@S%d" % i, str(s.port))
-            scripts.append((s, "disabled" not in part and len(checks or ())))
+            scripts.append((s, asks and "disabled" not in part and len(checks or ())))
             if agent is not None:
                 a = Script(agent, False)
                 part = part.replace("@A%d" % i, str(a.port))
