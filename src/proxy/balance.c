@@ -428,7 +428,15 @@ unsigned balance_backup_count(const struct proxy *be)
 bool balance_serves(const struct server *srv)
 {
 	const struct balance *b = balance_of(srv->proxy);
+	struct server *(*heir)(const struct server *srv) =
+		b ? __atomic_load_n(&b->heir, __ATOMIC_ACQUIRE) : NULL;
+	const struct server *live = heir ? heir(srv) : NULL;
 
+	/* changes are published to the generation in force only */
+	if (unlikely(live != NULL)) {
+		srv = live;
+		b = balance_of(live->proxy);
+	}
 	return b && srv->index < b->count &&
 	       __atomic_load_n(&b->entries[srv->index].weight, __ATOMIC_RELAXED);
 }

@@ -259,6 +259,43 @@ def test_idle(tap, args):
                "those to a server that is reached in another way now do not")
 
 
+QUEUE = """
+frontend px
+	bind 127.0.0.1:{p[0]}
+	default_backend be
+backend be
+	timeout queue 60s
+	server a 127.0.0.1:{s} maxconn 1
+	server b 127.0.0.1:{s2} maxconn 1 backup
+	use-server b if {{ path /b }}
+"""
+
+
+def test_queue(tap, args):
+    """A slot that a stream of the old generation gives back goes to whom the states of now give it."""
+    go = threading.Event()
+
+    def slow(sock):
+        lib.Reader(sock).head()
+        go.wait(lib.PATIENCE * 3)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+    backup = lib.Server(slow)
+    with Scene(args, QUEUE, s2=backup.port) as sc:
+        with lib.connect(sc.p[0]) as one, lib.connect(sc.p[0]) as two:
+            one.sendall(b"GET /b HTTP/1.1\r\nHost: x\r\n\r\n")
+            tap.ok(lib.until(lambda: sc.proxy.stats()["be", "b"]["scur"] == "1"), "the backup server is full")
+            sc.reload(s2=backup.port)
+            sc.proxy.ctl("set server be/a state maint")
+            two.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            tap.ok(lib.until(lambda: sc.proxy.stats()["be", "BACKEND"]["qcur"] == "1"),
+                   "it serves since the reload: a request waits for it")
+            go.set()
+            tap.eq(lib.Reader(one).response()[0], 200, "the request from before the reload is answered")
+            tap.eq(lib.Reader(two).response()[0], 200, "and leaves its place to the one that waits")
+    backup.close()
+
+
 def test_tunnel(tap, args):
     body = BASE + """
 listen tcp
@@ -678,8 +715,8 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
-    for test in (test_change, test_bad, test_at_start, test_binds, test_states, test_checks, test_idle, test_tunnel,
-                 test_hard_stop, test_h2, test_tables, test_tls, test_tls_limit, test_kept, test_two_at_once,
+    for test in (test_change, test_bad, test_at_start, test_binds, test_states, test_checks, test_idle, test_queue,
+                 test_tunnel, test_hard_stop, test_h2, test_tables, test_tls, test_tls_limit, test_kept, test_two_at_once,
                  test_long_reload, test_load):
         test(tap, args)
     tap.done()
