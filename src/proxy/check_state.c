@@ -115,6 +115,17 @@ static bool adopt_one(struct check_state *cs, const struct check_conf *to,
 	return up;
 }
 
+/* Is no check left that could bring the server up again, though it was down by one, or by an
+ * init-state that the file does not have any longer?
+ */
+static bool is_left_down(const struct server *to, const struct server *from)
+{
+	unsigned left = to->checks.health.on + to->checks.agent.on;
+	unsigned before = from->checks.health.on + from->checks.agent.on;
+
+	return left < before || (!left && check_starts_down(from) && !check_starts_down(to));
+}
+
 void check_adopt(const struct server *to, const struct server *from)
 {
 	struct server_state *st = from->state;
@@ -123,10 +134,8 @@ void check_adopt(const struct server *to, const struct server *from)
 	lock_take(&from->proxy->state->change_lock);
 	up = adopt_one(&st->check, &to->checks.health, &from->checks.health, 0);
 	up = adopt_one(&st->agent, &to->checks.agent, &from->checks.agent, CHECK_AGENT) && up;
-	/* no check is left that could bring it up again */
 	if (up && !(st->admin & SERVER_MAINT) && st->oper == SERVER_STOPPED &&
-	    to->checks.health.on + to->checks.agent.on <
-	    from->checks.health.on + from->checks.agent.on)
+	    is_left_down(to, from))
 		__atomic_store_n(&st->oper, SERVER_RUNNING, __ATOMIC_RELAXED);
 	lock_drop(&from->proxy->state->change_lock);
 }

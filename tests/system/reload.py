@@ -211,6 +211,12 @@ def test_states(tap, args):
         sc.reload(body=BASE + "\tserver s2 127.0.0.1:{s}\n")
         tap.eq(sc.proxy.stats()["px", "s1"]["status"], "no check",
                "'disabled' that leaves the file brings the server back")
+        sc.reload(body=BASE + "\tserver s2 127.0.0.1:{s}\n\tserver s3 127.0.0.1:{s} init-state down\n")
+        sc.reload(body=BASE + "\tserver s2 127.0.0.1:{s}\n\tserver s3 127.0.0.1:{s} init-state down\n")
+        tap.eq(sc.proxy.stats()["px", "s3"]["status"], "DOWN", "what init-state took down outlives a reload")
+        sc.reload(body=BASE + "\tserver s2 127.0.0.1:{s}\n\tserver s3 127.0.0.1:{s}\n")
+        tap.eq(sc.proxy.stats()["px", "s3"]["status"], "no check",
+               "'init-state down' that leaves the file brings the server back, which has no check")
         sc.proxy.ctl("shutdown frontend px")
         tap.ok(lib.refused(sc.p[0]), "a frontend is shut down")
         sc.reload()
