@@ -85,7 +85,7 @@ static void put_latencies(struct strbuf *out, const struct latency_view *v)
 
 			strbuf_add_str(out, above ? "<td>&gt; " : "<td>");
 			if (us)
-				strbuf_printf(out, "%.3g", (double)us / 1000);
+				stats_put_ms(out, us);
 			strbuf_add_str(out, "</td>");
 		}
 		strbuf_add_str(out, "</tr>\n");

@@ -143,6 +143,8 @@ void stats_html_one(struct strbuf *out, struct stats_call *sc);
 /* --- stats_page_sum.c */
 /* Continues to count. Returns true when everything is counted. */
 bool stats_sum_step(struct stats_call *sc);
+/* Writes <us> in ms: three digits, or all in front of the point. */
+void stats_put_ms(struct strbuf *out, uint64_t us);
 void stats_put_sum(struct strbuf *out, const struct stats_call *sc);
 
 /* --- stats_page_lines.c */

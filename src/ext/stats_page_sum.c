@@ -90,15 +90,25 @@ static void put_item(struct strbuf *out, const char *kind, const char *name, uin
 		      value ? kind : "none", name, (unsigned long long)value);
 }
 
+void stats_put_ms(struct strbuf *out, uint64_t us)
+{
+	double ms = (double)us / 1000;
+
+	strbuf_printf(out, us < 1000000 ? "%.3g" : "%.0f", ms);
+}
+
 static void put_percentile(struct strbuf *out, const struct stats_sum *sum, const char *name,
 			   unsigned permille)
 {
 	bool above;
 	uint64_t us = latency_percentile(sum->latency, permille, &above);
 
-	if (us)
-		strbuf_printf(out, "<div class=\"none\"><dt>%s</dt><dd>%s%.3g ms</dd></div>\n",
-			      name, above ? "&gt; " : "&lt; ", (double)us / 1000);
+	if (!us)
+		return;
+	strbuf_printf(out, "<div class=\"none\"><dt>%s</dt><dd>%s", name,
+		      above ? "&gt; " : "&lt; ");
+	stats_put_ms(out, us);
+	strbuf_add_str(out, " ms</dd></div>\n");
 }
 
 void stats_put_sum(struct strbuf *out, const struct stats_call *sc)

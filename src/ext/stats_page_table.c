@@ -337,11 +337,13 @@ static void put_percentile(struct strbuf *out, const struct latency_view *v,
 	bool above = false;
 	uint64_t us = v ? latency_percentile(v->counts[TIME_TOTAL], c->field, &above) : 0;
 
-	if (!us)
+	if (!us) {
 		strbuf_add_str(out, "<td data-v=\"\">");
-	else
-		strbuf_printf(out, "<td data-v=\"%llu\">%s%.3g", (unsigned long long)us,
-			      above ? "&gt; " : "", (double)us / 1000);
+		return;
+	}
+	strbuf_printf(out, "<td data-v=\"%llu\">%s", (unsigned long long)us,
+		      above ? "&gt; " : "");
+	stats_put_ms(out, us);
 }
 
 void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct proxy *px)

@@ -116,6 +116,8 @@ static enum ctl_step show_latencies(struct ctl_request *rq)
 	for (; d && d->proxies.at; d->proxies.at = proxy_next(d->proxies.at)) {
 		if (!is_wanted(d))
 			continue;
+		if (!d->is_inside && ctl_is_due(rq))
+			return CTL_MORE;
 		if (!d->is_inside)
 			dump_proxy(rq->out, d->proxies.at);
 		d->is_inside = true;

@@ -233,13 +233,15 @@ def latencies(tap, args):
     ports = lib.ports(2)
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-    def after(seconds):
+    pauses = {"quick": 0, "slow": 0.2}
+
+    def after(which):
         def handle(s):
             lib.Reader(s).head()
-            time.sleep(seconds)
+            time.sleep(pauses[which])
             s.sendall(answer)
         return handle
-    quick, slow = lib.Server(after(0)), lib.Server(after(0.2))
+    quick, slow = lib.Server(after("quick")), lib.Server(after("slow"))
 
     def cells(text, name):
         row = re.search(r'<tr[^>]*data-k="%s">.*' % re.escape(name), text).group(0)
@@ -270,6 +272,13 @@ def latencies(tap, args):
         one = get(ports[0], "/s;px=app;sv=slow")[2].partition('id="latencies"')[2].partition("</table>")[0]
         tap.eq(re.findall(r'<tr><th scope="row">(queue|connect|response|total)</th>', one), ["queue", "connect", "response", "total"],
                "the page of one has the phases")
+        pauses["slow"] = 1.1
+        for _ in range(2):
+            get(ports[1], "/")
+        pages = [get(ports[0], path)[2] for path in ("/s", "/s;px=app;sv=slow")]
+        shown = [re.findall(r'>(?:&[lg]t; )?(\d[\d.]*(?:e[+-]\d+)?)(?: ms)?</?(?:td|dd)', x) for x in pages]
+        tap.ok(all(any(float(n) > 1000 for n in x) and not any("e" in n for n in x) for x in shown),
+               "times above a second are told without an exponent", shown)
         proxy.ctl("clear counters all")
         tap.eq(len(proxy.ctl("show latencies app").strip().splitlines()), 1, "clear counters all forgets them")
     for s in (quick, slow):
