@@ -185,7 +185,7 @@ void balance_load(struct server *srv, unsigned count)
 
 	if (b && unlikely(__atomic_load_n(&b->heir, __ATOMIC_ACQUIRE) != NULL)) {
 		srv = b->heir(srv);
-		b = srv ? srv->proxy->balance : NULL;
+		b = srv ? balance_of(srv->proxy) : NULL;
 	}
 	if (b && b->algorithm->load)
 		b->algorithm->load(b, srv, count);
@@ -428,7 +428,7 @@ unsigned balance_backup_count(const struct proxy *be)
 bool balance_serves(const struct server *srv)
 {
 	const struct balance *b = balance_of(srv->proxy);
-	struct server *(*heir)(const struct server *srv) =
+	struct server *(*heir)(const struct server *) =
 		b ? __atomic_load_n(&b->heir, __ATOMIC_ACQUIRE) : NULL;
 	const struct server *live = heir ? heir(srv) : NULL;
 
@@ -437,7 +437,7 @@ bool balance_serves(const struct server *srv)
 		srv = live;
 		b = balance_of(live->proxy);
 	}
-	return b && srv->index < b->count &&
+	return b && srv->index < __atomic_load_n(&b->count, __ATOMIC_ACQUIRE) &&
 	       __atomic_load_n(&b->entries[srv->index].weight, __ATOMIC_RELAXED);
 }
 
