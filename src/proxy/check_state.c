@@ -97,11 +97,12 @@ void check_states_init(const struct server *srv, struct server_state *st)
 static bool adopt_one(struct check_state *cs, const struct check_conf *to,
 		      const struct check_conf *from, unsigned flags)
 {
-	bool up = cs->health >= check_rise_of(cs) || !from->on;
+	bool up = check_health_of(cs) >= check_rise_of(cs) || !from->on;
 
 	if (to->on != from->on) {
 		flags |= to->on ? CHECK_CONFIGURED | CHECK_ENABLED : 0;
-		__atomic_store_n(&cs->flags, flags | (cs->flags & CHECK_PAUSED), __ATOMIC_RELAXED);
+		flags |= check_flags_of(cs) & CHECK_PAUSED;
+		__atomic_store_n(&cs->flags, flags, __ATOMIC_RELAXED);
 		__atomic_store_n(&cs->status, CHECK_INI, __ATOMIC_RELAXED);
 		free(cs->text);
 		cs->text = NULL;
