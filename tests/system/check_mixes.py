@@ -92,9 +92,7 @@ class Maker:
         return [l if l.startswith("backend") else "\t" + l.strip() for l in lines], servers
 
 
-HEAD = """global
-	stats socket @CTL level admin
-	nbthread 1
+HEAD = """	nbthread 1
 	max-spread-checks 1000
 	spread-checks 0
 	log 127.0.0.1:@LOG format raw daemon
@@ -108,7 +106,7 @@ defaults
 	timeout check 2s
 	# differs: check-first-health
 	default-server init-addr none
-""".split("\n")[2:-1]
+""".rstrip("\n").split("\n")
 SHOWN = "status weight act bck chkfail chkdown check_status check_code check_desc last_chk agent_status agent_code agent_desc last_agt check_rise check_fall check_health agent_rise agent_fall agent_health hanafail tracked slim".split()
 
 
